@@ -1,0 +1,1 @@
+"""What exists: clusters, jobs, traces, what a policy may see, schedules and metrics."""

@@ -1,0 +1,133 @@
+"""A cluster: nodes with GPUs, CPUs and memory, their switches, partitions and GPU speeds."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dovetail.domain.errors import ClusterError
+from dovetail.domain.mig import A100_40GB
+
+MAX_GPUS_PER_NODE = 64
+"""A node's GPUs are the bits of one word in the simulator."""
+
+ANY_TYPE = "gpu"
+"""The GPU type of a cluster that names none."""
+
+_GROUP = re.compile(r"^(\d+)x(\d+)(?::([A-Za-z0-9_.+-]+))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One machine. CPUs and memory are unlimited where unknown."""
+
+    name: str
+    gpus: int
+    gpu_type: str = ANY_TYPE
+    cpus: float = float("inf")
+    memory_gb: float = float("inf")
+    switch: str = "switch-0"
+    mig: tuple[int, ...] = ()  # configuration number per GPU; empty: GPUs are whole
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.gpus <= MAX_GPUS_PER_NODE:
+            raise ClusterError(
+                f"node {self.name}: {self.gpus} GPUs, expected 1 to {MAX_GPUS_PER_NODE}; "
+                "leave nodes without GPUs out"
+            )
+        if not (self.cpus > 0 and self.memory_gb > 0):
+            raise ClusterError(f"node {self.name}: CPUs and memory must be above 0")
+        if self.mig and (
+            len(self.mig) != self.gpus or not all(1 <= m <= len(A100_40GB) for m in self.mig)
+        ):
+            raise ClusterError(
+                f"node {self.name}: mig needs one configuration (1 to {len(A100_40GB)}) per GPU"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A named set of nodes; partitions may overlap. Higher priority counts in multifactor."""
+
+    name: str
+    nodes: frozenset[int]
+    priority: float = 1.0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Nodes in a fixed order: ties between nodes go to the earlier one.
+
+    >>> Cluster.parse("2x8:v100,1x4:p100").total_gpus
+    20
+    """
+
+    nodes: tuple[Node, ...]
+    partitions: tuple[Partition, ...] = ()
+    speed: Mapping[str, float] = field(default_factory=dict)  # GPU type -> factor; 1 if absent
+    name: str = "cluster"
+
+    def __post_init__(self) -> None:
+        if not self.nodes:
+            raise ClusterError(f"{self.name}: no nodes")
+        _refuse_repeats("node", [node.name for node in self.nodes])
+        _refuse_repeats("partition", [part.name for part in self.partitions])
+        for part in self.partitions:
+            if not part.nodes:
+                raise ClusterError(f"partition {part.name}: no nodes")
+            if not all(0 <= index < len(self.nodes) for index in part.nodes):
+                raise ClusterError(f"partition {part.name}: names a node that does not exist")
+        for gpu_type, factor in self.speed.items():
+            if gpu_type not in self.gpu_types:
+                raise ClusterError(
+                    f"speed of GPU type {gpu_type!r}: no such type; has {', '.join(self.gpu_types)}"
+                )
+            if not 0 < factor < float("inf"):
+                raise ClusterError(f"speed of {gpu_type}: {factor}, expected above 0")
+
+    @classmethod
+    def parse(cls, spec: str) -> Cluster:
+        """From `64x8:v100,20x4:p100`: nodes x GPUs : type (the type may be left out)."""
+        nodes: list[Node] = []
+        for text in spec.split(","):
+            match = _GROUP.match(text.strip())
+            if match is None:
+                raise ClusterError(
+                    f"cluster {spec!r}: cannot read {text.strip()!r}; write nodes x GPUs : type, "
+                    "for example 64x8:v100,20x4:p100, or give a .toml file"
+                )
+            count, gpus, gpu_type = int(match[1]), int(match[2]), (match[3] or ANY_TYPE).lower()
+            start = sum(node.gpu_type == gpu_type for node in nodes)
+            nodes += [Node(f"{gpu_type}-{start + i}", gpus, gpu_type) for i in range(count)]
+        return cls(tuple(nodes), name=spec)
+
+    @cached_property
+    def total_gpus(self) -> int:
+        return sum(node.gpus for node in self.nodes)
+
+    @cached_property
+    def gpu_types(self) -> tuple[str, ...]:
+        """Types in order of their first node."""
+        return tuple(dict.fromkeys(node.gpu_type for node in self.nodes))
+
+    def speed_of(self, gpu_type: str) -> float:
+        return float(self.speed.get(gpu_type, 1.0))
+
+    def partitions_of(self, index: int) -> Iterator[str]:
+        """Names of the partitions that node `index` belongs to."""
+        return (part.name for part in self.partitions if index in part.nodes)
+
+    def digest(self) -> str:
+        """A hash of everything that can change a schedule."""
+        parts = [(p.name, sorted(p.nodes), p.priority) for p in self.partitions]
+        text = repr((self.nodes, parts, sorted(self.speed.items())))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _refuse_repeats(what: str, names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ClusterError(f"{what} {twice!r} is named twice")

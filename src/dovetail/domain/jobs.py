@@ -1,0 +1,163 @@
+"""The jobs of a trace as a struct of arrays: one column per fact, one row per job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dovetail.domain.errors import TraceError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+UNKNOWN = -1
+"""The code of a name that a trace does not give (no user, no partition, ...)."""
+
+TEN_YEARS = 10 * 365.25 * 86_400.0
+"""Longer run times and limits than this are broken records, not jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A column of repeated names: codes per job, and the name behind each code."""
+
+    codes: Ints
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, column: Sequence[str | None]) -> Names:
+        """Codes in order of first appearance; None becomes UNKNOWN."""
+        seen: dict[str, int] = {}
+        codes = np.fromiter(
+            (UNKNOWN if name is None else seen.setdefault(name, len(seen)) for name in column),
+            dtype=np.int64,
+            count=len(column),
+        )
+        return cls(codes, tuple(seen))
+
+    @classmethod
+    def none(cls, count: int) -> Names:
+        return cls(np.full(count, UNKNOWN, np.int64), ())
+
+    def __getitem__(self, rows: Any) -> Names:
+        return Names(self.codes[rows], self.values)
+
+    def names(self) -> list[str | None]:
+        """The names written out, None where unknown."""
+        return [None if code < 0 else self.values[code] for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """All facts about n jobs, in order of submission; every column has n rows.
+
+    `run` is the true run time at speed 1. It is for the simulator and for training only:
+    what a policy sees of a job's length is an estimate (see `snapshot`).
+    """
+
+    ids: NDArray[Any]  # variable-length strings, unique
+    submit: Floats  # seconds, ascending
+    run: Floats  # seconds, >= 0
+    gpus: Ints  # >= 1, of the whole job
+    limit: Floats  # seconds the user asked for; NaN: unknown
+    nodes: Ints  # nodes the job must be split over evenly; 0: as few as possible
+    cpus: Floats  # of the whole job; 0: no demand
+    memory: Floats  # GB of the whole job; 0: no demand
+    gpu_type: Names  # "v100" or "v100|p100" (any of these); UNKNOWN: any type
+    partition: Names
+    user: Names
+    qos: Names
+    kind: Names  # "worker", "inference", ...: for affinity and prediction
+    mig: Names  # "1g.5gb": a slice per GPU asked for; UNKNOWN: whole GPUs
+    priority: Floats  # the site's own static priority, higher goes first
+    deadline: Floats  # seconds, absolute; NaN: none
+    exempt: Bools  # SLA-bound: learned policies leave these jobs alone
+    recorded_start: Floats  # when the real cluster started it; NaN: unknown
+
+    def __post_init__(self) -> None:
+        count = len(self.ids)
+        for item in fields(self):
+            column = getattr(self, item.name)
+            rows = len(column.codes) if isinstance(column, Names) else len(column)
+            if rows != count:
+                raise TraceError(f"column {item.name} has {rows} rows, expected {count}")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: slice | Ints | Bools) -> Self:
+        """These rows of every column, in the order given."""
+        return replace(self, **{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+
+@dataclass(slots=True)
+class JobColumns:
+    """What an importer or a test has at hand; `build()` fills in the rest.
+
+    >>> len(JobColumns(submit=[0, 5], run=[60, 60], gpus=[1, 8]).build())
+    2
+    """
+
+    submit: ArrayLike
+    run: ArrayLike
+    gpus: ArrayLike
+    ids: Sequence[str] | None = None
+    limit: ArrayLike | None = None
+    nodes: ArrayLike | None = None
+    cpus: ArrayLike | None = None
+    memory: ArrayLike | None = None
+    gpu_type: Sequence[str | None] | Names | None = None
+    partition: Sequence[str | None] | Names | None = None
+    user: Sequence[str | None] | Names | None = None
+    qos: Sequence[str | None] | Names | None = None
+    kind: Sequence[str | None] | Names | None = None
+    mig: Sequence[str | None] | Names | None = None
+    priority: ArrayLike | None = None
+    deadline: ArrayLike | None = None
+    exempt: ArrayLike | None = None
+    recorded_start: ArrayLike | None = None
+    _count: int = field(init=False, default=0)
+
+    def build(self) -> Jobs:
+        """Columns of the right types, defaults where nothing is known; checks nothing else."""
+        submit = np.asarray(self.submit, np.float64)
+        self._count = len(submit)
+        ids = self.ids if self.ids is not None else [str(i) for i in range(self._count)]
+        return Jobs(
+            ids=np.asarray(ids, np.dtypes.StringDType()),
+            submit=submit,
+            run=np.asarray(self.run, np.float64),
+            gpus=np.asarray(self.gpus, np.int64),
+            limit=self._floats(self.limit, np.nan),
+            nodes=np.asarray(0 if self.nodes is None else self.nodes, np.int64)
+            * np.ones(self._count, np.int64),
+            cpus=self._floats(self.cpus, 0.0),
+            memory=self._floats(self.memory, 0.0),
+            gpu_type=self._names(self.gpu_type),
+            partition=self._names(self.partition),
+            user=self._names(self.user),
+            qos=self._names(self.qos),
+            kind=self._names(self.kind),
+            mig=self._names(self.mig),
+            priority=self._floats(self.priority, 0.0),
+            deadline=self._floats(self.deadline, np.nan),
+            exempt=np.zeros(self._count, np.bool_)
+            if self.exempt is None
+            else np.asarray(self.exempt, np.bool_),
+            recorded_start=self._floats(self.recorded_start, np.nan),
+        )
+
+    def _floats(self, given: ArrayLike | None, default: float) -> Floats:
+        if given is None:
+            return np.full(self._count, default)
+        return np.asarray(given, np.float64)
+
+    def _names(self, given: Sequence[str | None] | Names | None) -> Names:
+        if given is None:
+            return Names.none(self._count)
+        return given if isinstance(given, Names) else Names.of(given)

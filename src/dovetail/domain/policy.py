@@ -1,0 +1,144 @@
+"""What a policy is: an ordering scores waiting jobs, a placement prefers nodes.
+
+Both are plain data around a small compiled function, so that one object serves simulator,
+environment and daemon. Three lines of use:
+
+    order = Ordering("fcfs", score=..., varies=False)
+    place = Placement("best-fit", prefer=...)
+    schedule = simulate(trace, cluster, order, place, Backfill.EASY, estimates)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from dovetail.domain.jobs import Floats, Ints
+
+
+class JobView(NamedTuple):
+    """What a policy may know of jobs; there is no true run time here."""
+
+    submit: Floats  # [jobs] seconds
+    estimate: Floats  # [jobs] seconds, at least 1, at speed 1
+    predicted: Floats  # [jobs] seconds, from history alone
+    gpus: Ints  # [jobs]
+    deadline: Floats  # [jobs] seconds, NaN: none
+    priority: Floats  # [jobs] static, higher goes first
+    partition_factor: Floats  # [jobs] 0 to 1
+    qos_factor: Floats  # [jobs] 0 to 1
+    account: Ints  # [jobs] whose usage counts
+    fair_share: Floats  # [accounts] 0 to 1, of this moment
+
+
+class ClusterView(NamedTuple):
+    """What a policy may know of the cluster at this moment."""
+
+    total_gpus: float
+    origin: float  # submit time of the first job
+    free_gpus: Ints  # [nodes]
+
+
+def _signature_example() -> tuple[JobView, ClusterView]:
+    floats, ints = np.zeros(1), np.zeros(1, np.int64)
+    jobs = JobView(
+        *(ints if name in ("gpus", "account") else floats for name in JobView._fields)
+    )
+    return jobs, ClusterView(1.0, 0.0, ints)
+
+
+_JOBS, _CLUSTER = _signature_example()
+SCORE = types.void(
+    types.float64,  # now
+    types.float64[::1],  # parameters of the ordering
+    numba.typeof(_JOBS),
+    numba.typeof(_CLUSTER),
+    types.int64[::1],  # rows of the jobs to score
+    types.int64,  # how many of them
+    types.float64[::1],  # out: the scores
+)
+PREFER = types.float64(
+    types.int64,  # GPUs of the chunk
+    types.int64,  # GPUs free on the node
+    types.int64[::1],  # seen[g]: submitted jobs by their largest chunk
+)
+
+
+def scoring(function: Callable[..., None]) -> Any:
+    """Compile a score function; arguments as in SCORE, lower scores go first."""
+    return numba.cfunc(SCORE, cache=True, error_model="numpy")(function)
+
+
+def preferring(function: Callable[..., float]) -> Any:
+    """Compile a node preference; arguments as in PREFER, lower is better."""
+    return numba.cfunc(PREFER, cache=True)(function)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """Which job goes next. `varies`: the score of a waiting job changes while it waits."""
+
+    name: str
+    score: Any  # made by `scoring`
+    varies: bool
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    half_life: float = 0.0  # seconds; above 0: the simulator keeps fair-share usage
+    uses_prediction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """On which nodes. Nodes with the lowest preference are taken, ties to the earlier node."""
+
+    name: str
+    prefer: Any  # made by `preferring`
+    affinity: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kind -> GPU types
+    few_switches: bool = False
+
+
+class Backfill(Enum):
+    """What may pass a job that is blocked."""
+
+    NONE = "none"
+    EASY = "easy"
+    CONSERVATIVE = "conservative"
+
+
+class History(NamedTuple):
+    """Run times seen so far, by group; a job belongs to one group per level, finest first."""
+
+    groups: Ints  # [jobs, levels] row of the tables below
+    limit: Floats  # [jobs] seconds, NaN: unknown
+    recent: Floats  # [groups, ring size] seconds, the latest run times
+    count: Ints  # [groups] how many were ever seen
+
+
+_HISTORY = numba.typeof(
+    History(np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64))
+)
+PREDICT = types.float64(_HISTORY, types.int64)  # history, job -> seconds
+OBSERVE = types.void(_HISTORY, types.int64, types.float64)  # history, job, its run time
+
+
+@dataclass(frozen=True, slots=True)
+class Predictor:
+    """Run-time prediction from jobs that have ended; `fresh` gives an empty history."""
+
+    name: str
+    predict: Any  # a compiled function of signature PREDICT
+    observe: Any  # a compiled function of signature OBSERVE
+    fresh: Callable[[Any], History]  # Jobs -> History
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """How long the scheduler thinks jobs take; `seconds` None: predicted online, on arrival."""
+
+    name: str  # "exact", "limit", "noisy:1.0" or "predicted"
+    seconds: Floats | None
