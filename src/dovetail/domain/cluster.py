@@ -68,6 +68,7 @@ class Cluster:
     nodes: tuple[Node, ...]
     partitions: tuple[Partition, ...] = ()
     speed: Mapping[str, float] = field(default_factory=dict)  # GPU type -> factor; 1 if absent
+    qos: Mapping[str, float] = field(default_factory=dict)  # QOS name -> priority; 0 if absent
     name: str = "cluster"
 
     def __post_init__(self) -> None:
@@ -87,6 +88,8 @@ class Cluster:
                 )
             if not 0 < factor < float("inf"):
                 raise ClusterError(f"speed of {gpu_type}: {factor}, expected above 0")
+        if any(not 0 <= value < float("inf") for value in self.qos.values()):
+            raise ClusterError(f"{self.name}: QOS priorities must be 0 or more")
 
     @classmethod
     def parse(cls, spec: str) -> Cluster:
@@ -120,10 +123,21 @@ class Cluster:
         """Names of the partitions that node `index` belongs to."""
         return (part.name for part in self.partitions if index in part.nodes)
 
+    def partition_factor(self, name: str | None) -> float:
+        """Priority of a partition as a share of the highest; 1 where there is none."""
+        found = [part.priority for part in self.partitions if part.name == name]
+        highest = max((part.priority for part in self.partitions), default=0.0)
+        return found[0] / highest if found and highest > 0 else 1.0
+
+    def qos_factor(self, name: str | None) -> float:
+        """Priority of a QOS as a share of the highest; 0 where unknown."""
+        highest = max(self.qos.values(), default=0.0)
+        return self.qos.get(name or "", 0.0) / highest if highest > 0 else 0.0
+
     def digest(self) -> str:
         """A hash of everything that can change a schedule."""
         parts = [(p.name, sorted(p.nodes), p.priority) for p in self.partitions]
-        text = repr((self.nodes, parts, sorted(self.speed.items())))
+        text = repr((self.nodes, parts, sorted(self.speed.items()), sorted(self.qos.items())))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

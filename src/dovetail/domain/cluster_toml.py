@@ -12,7 +12,7 @@ from dovetail.domain.cluster import ANY_TYPE, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 
 _RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>\d+)-(?P<high>\d+)\](?P<tail>.*)$")
-_TOP = {"name", "nodes", "partitions", "speed"}
+_TOP = {"name", "nodes", "partitions", "speed", "qos"}
 _NODE = {"name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig"}
 _PARTITION = {"nodes", "share", "priority"}
 
@@ -43,13 +43,11 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
     nodes: list[Node] = []
     for group in _tables(data.get("nodes"), f"{name}: [[nodes]]"):
         nodes += _group(group, len(nodes), name)
-    speed = data.get("speed", {})
-    if not isinstance(speed, dict) or not all(isinstance(v, int | float) for v in speed.values()):
-        raise ClusterError(f"{name}: [speed] maps GPU types to numbers, for example v100 = 1.0")
     return Cluster(
         tuple(nodes),
         tuple(_partitions(data.get("partitions", {}), nodes, name)),
-        {str(key).lower(): float(value) for key, value in speed.items()},
+        {key.lower(): value for key, value in _numbers(data, "speed", name).items()},
+        _numbers(data, "qos", name),
         str(data.get("name", name)),
     )
 
@@ -110,6 +108,13 @@ def _partitions(table: Any, nodes: list[Node], file: str) -> list[Partition]:
             taken = stop
         partitions.append(Partition(str(name), chosen, float(entry.get("priority", 1.0))))
     return partitions
+
+
+def _numbers(data: dict[str, Any], key: str, file: str) -> dict[str, float]:
+    table = data.get(key, {})
+    if not isinstance(table, dict) or not all(isinstance(v, int | float) for v in table.values()):
+        raise ClusterError(f"{file}: [{key}] maps names to numbers, for example v100 = 1.0")
+    return {str(name): float(value) for name, value in table.items()}
 
 
 def _expand(pattern: str) -> list[str]:

@@ -10,7 +10,7 @@ environment and daemon. Three lines of use:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -20,54 +20,58 @@ import numpy as np
 from numba import types
 
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.tables import Row, dtype_of
 
 
-class JobView(NamedTuple):
-    """What a policy may know of jobs; there is no true run time here."""
+class JobFacts(Row):
+    """What a policy may know of a job; there is no true run time here."""
 
-    submit: Floats  # [jobs] seconds
-    estimate: Floats  # [jobs] seconds, at least 1, at speed 1
-    predicted: Floats  # [jobs] seconds, from history alone
-    gpus: Ints  # [jobs]
-    deadline: Floats  # [jobs] seconds, NaN: none
-    priority: Floats  # [jobs] static, higher goes first
-    partition_factor: Floats  # [jobs] 0 to 1
-    qos_factor: Floats  # [jobs] 0 to 1
-    account: Ints  # [jobs] whose usage counts
-    fair_share: Floats  # [accounts] 0 to 1, of this moment
+    submit: float  # seconds
+    estimate: float  # seconds, at least 1, at speed 1
+    predicted: float  # seconds, from history alone
+    gpus: int
+    deadline: float  # seconds, NaN: none
+    priority: float  # static, higher goes first
+    partition_factor: float  # 0 to 1
+    qos_factor: float  # 0 to 1
+    account: int  # row of the accounts: whose use counts
 
 
-class ClusterView(NamedTuple):
+class AccountFacts(Row):
+    """What a policy may know of a user or group."""
+
+    gpus: float  # in use now
+    usage: float  # GPU seconds, decayed
+    fair_share: float  # 0 to 1, of this moment
+
+
+class ClusterFacts(Row):
     """What a policy may know of the cluster at this moment."""
 
-    total_gpus: float
+    now: float
     origin: float  # submit time of the first job
-    free_gpus: Ints  # [nodes]
+    total_gpus: float
 
 
-def _signature_example() -> tuple[JobView, ClusterView]:
-    floats, ints = np.zeros(1), np.zeros(1, np.int64)
-    jobs = JobView(
-        *(ints if name in ("gpus", "account") else floats for name in JobView._fields)
-    )
-    return jobs, ClusterView(1.0, 0.0, ints)
-
-
-_JOBS, _CLUSTER = _signature_example()
+JOBS = types.Array(numba.from_dtype(dtype_of(JobFacts)), 1, "C")
+ACCOUNTS = types.Array(numba.from_dtype(dtype_of(AccountFacts)), 1, "C")
+CLUSTER = types.Array(numba.from_dtype(dtype_of(ClusterFacts)), 1, "C")
 SCORE = types.void(
-    types.float64,  # now
     types.float64[::1],  # parameters of the ordering
-    numba.typeof(_JOBS),
-    numba.typeof(_CLUSTER),
+    JOBS,
+    ACCOUNTS,
+    CLUSTER,  # one row
     types.int64[::1],  # rows of the jobs to score
-    types.int64,  # how many of them
-    types.float64[::1],  # out: the scores
+    types.float64[::1],  # out: their scores
 )
 PREFER = types.float64(
     types.int64,  # GPUs of the chunk
     types.int64,  # GPUs free on the node
     types.int64[::1],  # seen[g]: submitted jobs by their largest chunk
 )
+JobRows = Sequence[JobFacts]
+AccountRows = Sequence[AccountFacts]
+ClusterRow = Sequence[ClusterFacts]
 
 
 def scoring(function: Callable[..., None]) -> Any:
@@ -116,7 +120,7 @@ class History(NamedTuple):
     groups: Ints  # [jobs, levels] row of the tables below
     limit: Floats  # [jobs] seconds, NaN: unknown
     recent: Floats  # [groups, ring size] seconds, the latest run times
-    count: Ints  # [groups] how many were ever seen
+    total: Ints  # [groups] how many were ever seen
 
 
 _HISTORY = numba.typeof(

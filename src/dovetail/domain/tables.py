@@ -1,0 +1,97 @@
+"""Tables of records for compiled code: a class names the fields, memory holds the rows.
+
+    class Point(Row):
+        x: float
+        count: int
+
+    points = new_table(Point, 10)        # a NumPy structured array
+    point = row_accessor(World, "points", Point)   # in kernels: point(world, 3).x
+
+Numba passes a tuple of arrays by value (seven words each) and counts references on every
+access: with ninety arrays one call cost about 300 ns, and a job 80 µs. A `World` is one record that
+holds the addresses of all tables, so that kernels pass a single pointer; a job costs 1 µs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, get_type_hints
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Word = np.uint64
+_FIELD_TYPES: dict[Any, str] = {int: "i8", float: "f8", bool: "?", Word: "u8"}
+
+
+class Row:
+    """Base of all rows; the annotations of a subclass are its fields, in order."""
+
+
+T = TypeVar("T", bound=Row)
+W = TypeVar("W", bound=Row)
+
+
+def dtype_of(row: type[Row]) -> np.dtype[np.void]:
+    """The memory layout of a row."""
+    hints = get_type_hints(row)
+    return np.dtype([(name, _FIELD_TYPES[hint]) for name, hint in hints.items()], align=True)
+
+
+def new_table(row: type[Row], rows: int) -> NDArray[Any]:
+    """A table of zeros; at least one row, so that its address exists."""
+    return np.zeros(max(1, rows), dtype_of(row))
+
+
+def row_accessor(world: type[W], column: str, row: type[T]) -> Callable[[W, int], T]:
+    """A function for kernels: row `index` of the table whose address is in `world.column`."""
+    record = numba.from_dtype(dtype_of(row))
+    size = dtype_of(row).itemsize
+    offset = _offset(world, column)
+
+    @intrinsic
+    def at(typing_context: Any, world: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer, index = arguments
+            address = _load_address(builder, pointer, offset)
+            index = context.cast(builder, index, signature.args[1], types.int64)
+            address = builder.add(address, builder.mul(index, index.type(size)))
+            return builder.inttoptr(address, context.get_value_type(record))
+
+        return record(world, index), generate
+
+    accessor: Callable[[W, int], T] = at
+    return accessor
+
+
+def column_address(world: type[W], column: str, element: Any) -> Callable[[W], Any]:
+    """A function for kernels: a typed pointer to the table whose address is in `world.column`."""
+    pointer_type = types.CPointer(element)
+    offset = _offset(world, column)
+
+    @intrinsic
+    def address(typing_context: Any, world: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            found = _load_address(builder, arguments[0], offset)
+            return builder.inttoptr(found, context.get_value_type(pointer_type))
+
+        return pointer_type(world), generate
+
+    accessor: Callable[[W], Any] = address
+    return accessor
+
+
+def _offset(world: type[Row], column: str) -> int:
+    fields = dtype_of(world).fields
+    assert fields is not None
+    return int(fields[column][1])
+
+
+def _load_address(builder: Any, pointer: Any, offset: int) -> Any:
+    word = ir.IntType(64)
+    base = builder.ptrtoint(pointer, word)
+    return builder.load(builder.inttoptr(builder.add(base, word(offset)), word.as_pointer()))

@@ -1,0 +1,1 @@
+"""Policies: which job goes next (ordering), and on which GPUs (placement)."""

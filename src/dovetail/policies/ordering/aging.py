@@ -1,0 +1,82 @@
+"""Orderings in which waiting itself counts: WFP3, UNICEP and Slurm's multifactor priority."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.policy import AccountRows, ClusterRow, JobRows, Ordering, scoring
+
+
+@scoring
+def _wfp3(
+    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
+) -> None:
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        ratio = (cluster[0].now - job.submit) / job.estimate
+        out[i] = -(ratio * ratio * ratio) * job.gpus
+
+
+@scoring
+def _unicep(
+    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
+) -> None:
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        width = max(1.0, math.log2(job.gpus))  # log2(1) is 0: one GPU counts as two
+        out[i] = -(cluster[0].now - job.submit) / (width * job.estimate)
+
+
+@scoring
+def _multifactor(
+    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
+) -> None:
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        age = min(1.0, (cluster[0].now - job.submit) / p[5])
+        out[i] = -(
+            p[0] * age
+            + p[1] * accounts[job.account].fair_share
+            + p[2] * (job.gpus / cluster[0].total_gpus)
+            + p[3] * job.partition_factor
+            + p[4] * job.qos_factor
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MultifactorWeights:
+    """Slurm's PriorityWeight* and its two times, in the order that the score reads them."""
+
+    age: float = 1000.0
+    fair_share: float = 1000.0
+    job_size: float = 1000.0
+    partition: float = 1000.0
+    qos: float = 1000.0
+    max_age: float = 7 * 86_400.0  # seconds after which age no longer grows
+    half_life: float = 7 * 86_400.0  # seconds in which past use counts half
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(value) for value in asdict(self).values()):
+            raise ConfigError("multifactor weights must be finite numbers")
+        if self.max_age <= 0 or self.half_life <= 0:
+            raise ConfigError("multifactor max_age and half_life must be above 0 seconds")
+
+
+def slurm_multifactor(weights: MultifactorWeights | None = None) -> Ordering:
+    """Slurm's priority/multifactor with fair-share charged in GPU time."""
+    weights = weights or MultifactorWeights()
+    return Ordering(
+        "slurm-multifactor",
+        _multifactor,
+        varies=True,
+        parameters=asdict(weights),
+        half_life=weights.half_life,
+    )
+
+
+WFP3 = Ordering("wfp3", _wfp3, varies=True)
+UNICEP = Ordering("unicep", _unicep, varies=True)
+MULTIFACTOR = slurm_multifactor()

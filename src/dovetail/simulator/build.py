@@ -1,0 +1,225 @@
+"""Fresh tables for a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
+from dovetail.domain.policy import AccountFacts, ClusterFacts, Estimates, JobFacts, Placement
+from dovetail.domain.tables import new_table
+from dovetail.simulator import state
+from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
+
+Table = NDArray[Any]
+
+
+class Tables:
+    """Owns the memory of one simulation; `world` is what kernels get."""
+
+    def __init__(
+        self, jobs: Jobs, cluster: Cluster, placement: Placement, estimates: Estimates
+    ) -> None:
+        kinds = kinds_of(cluster)
+        of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement)
+        most = max(kind.gpus for kind in kinds)
+        account_count, account = _accounts(jobs)
+        parts = _most_parts(of_job, every)
+        levels, words, matches = _levels(kinds, every, most)
+        options, chunks = _options(every)
+        self.jobs = _job_facts(jobs, cluster, estimates, account)
+        self.accounts = new_table(AccountFacts, account_count)
+        self.accounts["fair_share"] = 1.0
+        self.cluster = new_table(ClusterFacts, 1)
+        self.cluster[0] = jobs.submit[0], jobs.submit[0], cluster.total_gpus
+        self.runs = _runs(jobs, of_job)
+        self.nodes = _nodes(cluster, kinds)
+        self.slots = new_table(state.Slot, len(cluster.nodes) * most)
+        self.reserves = new_table(state.Reserve, len(cluster.nodes))
+        self.reserves["time"] = state.NO_RESERVATION
+        self.kinds, self.members = _kinds(kinds)
+        self.levels, self.words, self.matches = levels, words, matches
+        self.releases = new_table(state.Release, len(cluster.nodes) * (most + 1))
+        self.frontier = new_table(state.Frontier, 4 * len(cluster.nodes) + 2 * len(kinds) + 4)
+        self.demands = _demands(of_job, every)
+        self.options, self.chunks = options, chunks
+        self.waiting = np.zeros(len(jobs), np.int64)
+        self.scores = np.zeros(len(jobs))
+        self.pending_events = new_table(state.Event, 2 * len(jobs))
+        self.part_table = new_table(state.Part, parts)
+        self.holds = new_table(state.Hold, parts)
+        self.times = new_table(state.Release, len(kinds))
+        self.seen = np.zeros(most + 1, np.int64)
+        self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(1)
+
+        self.world = new_table(state.World, 1)
+        for name, table in vars(self).items():
+            if name in (self.world.dtype.names or ()):
+                self.world[name] = table.ctypes.data
+        self.world["now"] = jobs.submit[0]
+        self.world["job_count"] = len(jobs)
+        self.world["node_count"] = self.world["stale_count"] = len(cluster.nodes)
+        self.world["kind_count"] = len(kinds)
+        self.world["account_count"] = account_count
+        self.world["most_gpus"] = most
+        self.world["free_gpus"] = cluster.total_gpus
+
+
+def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> Table:
+    table = new_table(JobFacts, len(jobs))
+    for column in ("submit", "gpus", "deadline", "priority"):
+        table[column] = getattr(jobs, column)
+    # Predicted estimates are filled in on arrival.
+    table["estimate"] = 1.0 if estimates.seconds is None else np.maximum(1.0, estimates.seconds)
+    table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
+    table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
+    table["account"] = account
+    return table
+
+
+def _factors(names: Names, factor: Callable[[str | None], float]) -> Floats:
+    """A number per job from its name, each name asked about once."""
+    by_code = np.array([*map(factor, names.values), factor(None)])  # code -1 is the last
+    return by_code[names.codes]
+
+
+def _accounts(jobs: Jobs) -> tuple[int, Ints]:
+    """Who is charged for a job: its user, or its partition if the trace names no users."""
+    owner = jobs.user if np.any(jobs.user.codes != UNKNOWN) else jobs.partition
+    nameless = owner.codes == UNKNOWN
+    count = len(owner.values) + int(nameless.any())
+    return count, np.where(nameless, count - 1, owner.codes)
+
+
+def _runs(jobs: Jobs, of_job: Ints) -> Table:
+    table = new_table(state.Run, len(jobs))
+    table["run"] = jobs.run
+    table["start"] = table["end"] = np.nan
+    table["demand"] = of_job
+    return table
+
+
+def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
+    """An idle cluster; every node's release times are still to be worked out."""
+    table = new_table(state.Node, len(cluster.nodes))
+    for number, kind in enumerate(kinds):
+        table["kind"][kind.nodes] = number
+        table["place"][kind.nodes] = np.arange(len(kind.nodes))
+        table["gpus"][kind.nodes] = kind.gpus
+        table["cpus"][kind.nodes] = kind.cpus
+        table["memory"][kind.nodes] = kind.memory
+        table["bits"][kind.nodes] = np.uint64((1 << kind.gpus) - 1)
+    switches = {name: i for i, name in enumerate(dict.fromkeys(n.switch for n in cluster.nodes))}
+    table["switch"] = [switches[node.switch] for node in cluster.nodes]
+    table["used_by"] = table["hold"] = -1
+    table["stale"] = True
+    table["stale_node"] = np.arange(len(cluster.nodes))
+    return table
+
+
+def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
+    table = new_table(state.Kind, len(kinds))
+    sizes = np.array([len(kind.nodes) for kind in kinds])
+    table["gpus"] = [kind.gpus for kind in kinds]
+    table["last"] = np.cumsum(sizes)
+    table["first"] = table["last"] - sizes
+    table["words"] = (sizes + 63) // 64
+    table["leaves"] = [_leaves(kind) for kind in kinds]
+    members = new_table(state.Member, int(sizes.sum()))
+    members["node"] = [node for kind in kinds for node in kind.nodes]
+    return table, members
+
+
+def _leaves(kind: Kind) -> int:
+    return 1 << (len(kind.nodes) - 1).bit_length()
+
+
+def _levels(
+    kinds: list[Kind], every: list[list[Option]], most: int
+) -> tuple[Table, Table, Table]:
+    """The index of nodes by free GPUs, its bitmaps, and a tree per chunk size in use."""
+    levels = new_table(state.Level, len(kinds) * (most + 1))
+    levels["tree"] = -1
+    word_count = match_count = 0
+    for number, kind in enumerate(kinds):
+        sizes = {
+            chunk[0]
+            for option in (option for options in every for option in options)
+            for chunk, mask in (
+                (option.large, option.large_kinds),
+                (option.small, option.small_kinds),
+            )
+            if mask >> number & 1
+        }
+        for gpus in range(kind.gpus + 1):
+            level = levels[number * (most + 1) + gpus]
+            level["word_first"] = word_count
+            word_count += (len(kind.nodes) + 63) // 64
+            if gpus in sizes:
+                level["tree"] = match_count
+                match_count += 2 * _leaves(kind)
+    words = new_table(state.Bitmap, word_count)
+    for number, kind in enumerate(kinds):
+        idle = levels[number * (most + 1) + kind.gpus]
+        idle["count"] = len(kind.nodes)
+        for place in range(len(kind.nodes)):
+            words["bits"][idle["word_first"] + place // 64] |= np.uint64(1 << (place % 64))
+    matches = new_table(state.Match, match_count)
+    matches["node"] = -1
+    return levels, words, matches
+
+
+def _options(every: list[list[Option]]) -> tuple[Table, Table]:
+    flat = [(group, option) for options in every for group, option in _grouped(options)]
+    table = new_table(state.Option, len(flat))
+    chunks = new_table(state.Chunk, 2 * len(flat))
+    for i, (group, option) in enumerate(flat):
+        table[i] = (
+            group, option.many, option.few, option.large_kinds, option.small_kinds, option.speed,
+        )  # fmt: skip
+        chunks[2 * i], chunks[2 * i + 1] = option.large, option.small
+    return table, chunks
+
+
+def _grouped(options: list[Option]) -> list[tuple[int, Option]]:
+    """Neighbours of equal rank that need one node share a group number."""
+    groups: list[tuple[int, Option]] = []
+    for option in options:
+        group = groups[-1][0] if groups else 0
+        if groups and not (groups[-1][1].nodes == option.nodes == 1):
+            group += 1
+        elif groups and groups[-1][1].rank != option.rank:
+            group += 1
+        groups.append((group, option))
+    return groups
+
+
+def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
+    table = new_table(state.Demand, len(every))
+    queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
+    counts = np.array([len(options) for options in every])
+    table["kinds"] = [_union(options) for options in every]
+    table["speed"] = [max((option.speed for option in options), default=1.0) for options in every]
+    table["option_last"] = np.cumsum(counts)
+    table["option_first"] = table["option_last"] - counts
+    table["first"] = table["low"] = table["high"] = np.cumsum(queued) - queued
+    table["shortest"] = np.inf
+    table["active_at"] = -1
+    return table
+
+
+def _union(options: list[Option]) -> int:
+    mask = 0
+    for option in options:
+        mask |= option.large_kinds | option.small_kinds
+    return mask
+
+
+def _most_parts(of_job: Ints, every: list[list[Option]]) -> int:
+    """Chunks that all jobs together can have at most."""
+    most = np.array([max((option.nodes for option in options), default=0) for options in every])
+    return int(most[of_job[of_job >= 0]].sum())

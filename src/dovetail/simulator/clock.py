@@ -1,0 +1,146 @@
+"""The event loop: completions, overruns, submissions, then one pass."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dovetail.domain.compiled import kernel
+from dovetail.simulator import events
+from dovetail.simulator.conservative import conservative_pass
+from dovetail.simulator.free import give_back, mark_stale
+from dovetail.simulator.passes import Rules, easy_pass, pass_without_backfilling
+from dovetail.simulator.queue import WORST, add
+from dovetail.simulator.state import (
+    World,
+    account,
+    accounts,
+    cluster,
+    cluster_facts,
+    demand,
+    event,
+    job_facts,
+    jobs,
+    large,
+    part,
+    run_of,
+    scratch_row,
+    scratch_score,
+    seen,
+)
+
+
+@kernel
+def advance(world: Any, rules: Rules, steps: int) -> bool:
+    """Go through up to `steps` event times; False when nothing is left to happen."""
+    w = world[0]
+    for _ in range(steps):
+        now = _next_time(w)
+        if now == math.inf:
+            return False
+        _let_time_pass(w, rules.half_life, now)
+        changed = _end_jobs(w, rules)
+        changed |= _submit_jobs(w, rules)
+        if changed and w.active_count > 0:
+            if rules.easy:
+                easy_pass(w, rules)
+            elif rules.conservative:
+                conservative_pass(w, rules)
+            else:
+                pass_without_backfilling(w, rules)
+    return True
+
+
+@kernel
+def _next_time(w: World) -> float:
+    soonest = math.inf
+    if w.pending > 0:
+        soonest = event(w, 0).time
+    if w.submitted < w.job_count:
+        soonest = min(soonest, job_facts(w, w.submitted).submit)
+    return soonest
+
+
+@kernel
+def _let_time_pass(w: World, half_life: float, now: float) -> None:
+    """Integrals over the time since the last event."""
+    elapsed = now - w.now
+    w.now = now
+    cluster_facts(w, 0).now = now
+    if w.free_gpus > 0:
+        w.stranded_area += elapsed * w.stranded_gpus / w.free_gpus
+    if half_life > 0.0 and elapsed > 0.0:
+        keep = 2.0 ** (-elapsed / half_life)
+        for i in range(w.account_count):
+            mine = account(w, i)
+            gained = mine.gpus * half_life / math.log(2.0) * (1.0 - keep)
+            mine.usage = mine.usage * keep + gained
+
+
+@kernel
+def _end_jobs(w: World, rules: Rules) -> bool:
+    """Completions and overruns of this moment; whether anything was freed."""
+    freed = False
+    while w.pending > 0 and event(w, 0).time == w.now:
+        code = events.pop(w)
+        w.events += 1
+        if code < w.job_count:
+            freed = True
+            _end(w, code)
+            if rules.predicts:
+                rules.observe(rules.history, code, run_of(w, code).run)
+        else:
+            _overrun(w, code)
+    return freed
+
+
+@kernel
+def _end(w: World, job: int) -> None:
+    mine, facts = run_of(w, job), job_facts(w, job)
+    for at in range(mine.part_first, mine.part_first + mine.part_count):
+        give_back(w, job, part(w, at).node, part(w, at).gpus)
+    account(w, facts.account).gpus -= facts.gpus
+
+
+@kernel
+def _overrun(w: World, code: int) -> None:
+    """The estimate proved too short: double it."""
+    mine = run_of(w, code - w.job_count)
+    mine.length *= 2.0
+    mine.expected = mine.start + mine.length
+    for at in range(mine.part_first, mine.part_first + mine.part_count):
+        mark_stale(w, part(w, at).node)
+    if mine.expected < mine.end:
+        events.push(w, mine.expected, code)
+
+
+@kernel
+def _submit_jobs(w: World, rules: Rules) -> bool:
+    """Submissions of this moment; whether any job can wait (rejected ones do not)."""
+    came = False
+    while w.submitted < w.job_count and job_facts(w, w.submitted).submit == w.now:
+        job = w.submitted
+        w.submitted += 1
+        w.events += 1
+        number = run_of(w, job).demand
+        if number >= 0:
+            came = True
+            _submit(w, rules, job, number)
+    return came
+
+
+@kernel
+def _submit(w: World, rules: Rules, job: int, number: int) -> None:
+    facts = job_facts(w, job)
+    if rules.predicts:
+        facts.predicted = rules.predict(rules.history, job)
+        if rules.estimates_predicted:
+            facts.estimate = max(1.0, facts.predicted)
+    seen(w)[large(w, demand(w, number).option_first).gpus] += 1
+    row, out = scratch_row(w), scratch_score(w)
+    row[0], out[0] = job, 0.0
+    if not rules.varies:
+        rules.score(rules.parameters, jobs(w), accounts(w), cluster(w), row, out)
+        if not out[0] < WORST:
+            out[0] = WORST
+    add(w, number, job, out[0], rules.varies)

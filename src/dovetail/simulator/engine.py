@@ -1,0 +1,154 @@
+"""A trace, a cluster and policies in; a schedule out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numba
+import numpy as np
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.policy import (
+    OBSERVE,
+    PREDICT,
+    Backfill,
+    Estimates,
+    History,
+    Ordering,
+    Placement,
+    Predictor,
+)
+from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
+from dovetail.simulator.build import Tables
+from dovetail.simulator.clock import advance
+from dovetail.simulator.layout import REASONS
+from dovetail.simulator.passes import Rules
+
+STEPS = 20_000
+"""Event times between looks at the outside world: progress, Ctrl-C."""
+
+
+class Simulation:
+    """One simulation that can be advanced bit by bit.
+
+    >>> simulation = Simulation(trace, cluster, order, place, Backfill.EASY, estimates)  # doctest: +SKIP
+    >>> while simulation.advance(1): ...  # doctest: +SKIP
+    >>> simulation.schedule()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        cluster: Cluster,
+        ordering: Ordering,
+        placement: Placement,
+        backfill: Backfill,
+        estimates: Estimates,
+        predictor: Predictor | None = None,
+    ) -> None:
+        predicts = ordering.uses_prediction or estimates.seconds is None
+        if predicts and predictor is None:
+            raise ConfigError(f"{ordering.name} with {estimates.name} estimates needs a predictor")
+        self.trace, self.cluster = trace, cluster
+        self.config = {
+            "order": ordering.name,
+            "order_parameters": dict(ordering.parameters),
+            "placement": placement.name,
+            "backfill": backfill.value,
+            "estimates": estimates.name,
+            "trace": trace.name,
+            "trace_digest": trace.digest(),
+            "cluster": cluster.name,
+            "cluster_digest": cluster.digest(),
+        }
+        history = predictor.fresh(trace.jobs) if predicts and predictor else _no_history()
+        self.tables = Tables(trace.jobs, cluster, placement, estimates)
+        self._rules = Rules(
+            score=ordering.score,
+            prefer=placement.prefer,
+            predict=predictor.predict if predictor else _predict_nothing,
+            observe=predictor.observe if predictor else _observe_nothing,
+            parameters=np.array([*ordering.parameters.values()], np.float64),
+            history=history,
+            half_life=float(ordering.half_life),
+            varies=ordering.varies,
+            few_switches=placement.few_switches,
+            easy=backfill is Backfill.EASY,
+            conservative=backfill is Backfill.CONSERVATIVE,
+            predicts=predicts,
+            estimates_predicted=estimates.seconds is None,
+        )
+        self._seconds = 0.0
+
+    def advance(self, steps: int) -> bool:
+        """Go through up to `steps` event times; False when everything has happened."""
+        began = time.perf_counter()
+        more = advance(self.tables.world, self._rules, steps)
+        self._seconds += time.perf_counter() - began
+        return more
+
+    @property
+    def fraction_submitted(self) -> float:
+        return float(self.tables.world["submitted"][0] / len(self.trace))
+
+    def schedule(self) -> Schedule:
+        """What has happened so far, as a result table."""
+        tables, world = self.tables, self.tables.world[0]
+        count = tables.runs["part_count"]
+        offset = np.concatenate(([0], np.cumsum(count))).astype(np.int64)
+        order = np.repeat(tables.runs["part_first"] - offset[:-1], count) + np.arange(offset[-1])
+        span = float(world["now"] - self.trace.jobs.submit[0])
+        return Schedule(
+            trace=self.trace,
+            cluster=self.cluster,
+            start=tables.runs["start"].copy(),
+            end=tables.runs["end"].copy(),
+            estimate=tables.jobs["estimate"].copy(),
+            backfilled=tables.runs["backfilled"].copy(),
+            rejected=tables.rejected,
+            reasons=REASONS,
+            chunk_offset=offset,
+            chunk_node=tables.part_table["node"][order],
+            chunk_gpus=tables.part_table["gpus"][order],
+            events=int(world["events"]),
+            fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
+            sim_seconds=self._seconds,
+            config=self.config,
+        )
+
+
+def simulate(
+    trace: Trace,
+    cluster: Cluster,
+    ordering: Ordering,
+    placement: Placement,
+    backfill: Backfill,
+    estimates: Estimates,
+    predictor: Predictor | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Schedule:
+    """Replay a trace on a cluster under a policy."""
+    simulation = Simulation(trace, cluster, ordering, placement, backfill, estimates, predictor)
+    while simulation.advance(STEPS):
+        if progress is not None:
+            progress(simulation.fraction_submitted)
+    return simulation.schedule()
+
+
+def _no_history() -> History:
+    return History(
+        np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64)
+    )
+
+
+@numba.cfunc(PREDICT, cache=True)
+def _predict_nothing(history: History, job: int) -> float:
+    return 1.0
+
+
+@numba.cfunc(OBSERVE, cache=True)
+def _observe_nothing(history: History, job: int, run: float) -> None:
+    return None

@@ -1,0 +1,234 @@
+"""Scheduling passes: what starts now, without backfilling and with EASY."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from dovetail.domain.compiled import kernel
+from dovetail.domain.jobs import Floats
+from dovetail.simulator import events, reserving
+from dovetail.simulator.free import take
+from dovetail.simulator.placing import demand_fits, place
+from dovetail.simulator.queue import remove, rescore, seek
+from dovetail.simulator.state import (
+    World,
+    account,
+    demand,
+    job_facts,
+    large,
+    node,
+    option,
+    part,
+    reservation_time,
+    reserve,
+    run_of,
+    scores,
+    small,
+    waiting,
+)
+
+
+class Rules(NamedTuple):
+    """The policy as the kernels see it."""
+
+    score: Any  # compiled functions, see domain.policy
+    prefer: Any
+    predict: Any
+    observe: Any
+    parameters: Floats
+    history: Any
+    half_life: float
+    varies: bool
+    few_switches: bool
+    easy: bool
+    conservative: bool
+    predicts: bool  # history is kept and asked
+    estimates_predicted: bool  # what policies see is the prediction
+
+
+@kernel
+def begin_pass(w: World, rules: Rules) -> int:
+    """See which demands fit at all; returns how many. If none does, the pass is over.
+
+    Only if something fits are jobs scored: most passes with a deep queue end right here.
+    """
+    fitting = 0
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        mine.fits = demand_fits(w, demand(w, i).active, -math.inf)
+        fitting += mine.fits
+    if fitting == 0:
+        return 0
+    if rules.half_life > 0.0:
+        share_usage(w)
+    if rules.varies:
+        rescore(w, rules.score, rules.parameters)
+    for i in range(w.active_count):
+        number = demand(w, i).active
+        demand(w, number).latest_end = math.inf
+        seek(w, number, demand(w, number).low, rules.varies)
+    return fitting
+
+
+@kernel
+def share_usage(w: World) -> None:
+    """Fair-share factors from what every account has used."""
+    total = 0.0
+    for i in range(w.account_count):
+        total += account(w, i).usage
+    for i in range(w.account_count):
+        mine = account(w, i)
+        if total > 0.0:
+            mine.fair_share = 2.0 ** (-(mine.usage / total) * w.account_count)
+        else:
+            mine.fair_share = 1.0
+
+
+@kernel
+def next_demand(w: World) -> int:
+    """The open demand whose next job comes first in the order; -1: none is open."""
+    rows, values = waiting(w), scores(w)
+    best, best_score, best_job = -1, math.inf, -1
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        if mine.open:
+            score, job = values[mine.cursor], rows[mine.cursor]
+            if best < 0 or score < best_score or (score == best_score and job < best_job):
+                best, best_score, best_job = demand(w, i).active, score, job
+    return best
+
+
+@kernel
+def start(w: World, job: int, number: int) -> None:
+    """Start a job in an option, on the nodes picked."""
+    mine, facts, this = run_of(w, job), job_facts(w, job), option(w, number)
+    mine.start = w.now
+    mine.end = w.now + mine.run / this.speed
+    mine.length = facts.estimate / this.speed
+    mine.expected = w.now + mine.length
+    account(w, facts.account).gpus += facts.gpus
+    mine.part_first = w.parts
+    mine.part_count = this.many + this.few
+    for i in range(mine.part_count):
+        picked = node(w, i).picked
+        chunk = large(w, number) if i < this.many else small(w, number)
+        kept = reserve(w, picked)
+        if kept.time < mine.expected:
+            kept.gpus -= chunk.gpus
+            kept.cpus -= chunk.cpus
+            kept.memory -= chunk.memory
+        part(w, w.parts).node = picked
+        part(w, w.parts).gpus = take(w, job, picked, chunk)
+        w.parts += 1
+    events.push(w, mine.end, job)
+    if mine.expected < mine.end:
+        events.push(w, mine.expected, w.job_count + job)
+
+
+@kernel
+def start_next(w: World, rules: Rules, number: int) -> bool:
+    """Start the job under the demand's cursor if it can be placed, and move the cursor on."""
+    at = demand(w, number).cursor
+    job = waiting(w)[at]
+    chosen = place(w, rules.prefer, rules.few_switches, job)
+    if chosen < 0:
+        return False
+    start(w, job, chosen)
+    after = remove(w, number, at, rules.varies)
+    if demand(w, number).active_at >= 0:
+        seek(w, number, after, rules.varies)
+    return True
+
+
+@kernel
+def pass_without_backfilling(w: World, rules: Rules) -> None:
+    """Start jobs in order until one is blocked; kinds that do not overlap go on."""
+    fitting = begin_pass(w, rules)
+    blocked = 0
+    while fitting > 0:
+        number = next_demand(w)
+        if number < 0:
+            return
+        kinds = demand(w, number).kinds
+        if not (
+            kinds & blocked == 0 and demand(w, number).fits and start_next(w, rules, number)
+        ):
+            blocked |= kinds
+            demand(w, number).open = False
+        fitting = 0
+        for i in range(w.active_count):
+            other = demand(w, demand(w, i).active)
+            if other.fits and other.kinds & kinds:
+                other.fits = demand_fits(w, demand(w, i).active, -math.inf)
+            fitting += other.open and other.fits and other.kinds & blocked == 0
+
+
+@kernel
+def easy_pass(w: World, rules: Rules) -> None:
+    """Start jobs in order; the first that is blocked gets a reservation, later ones may pass."""
+    fitting = begin_pass(w, rules)
+    if fitting == 0:
+        return
+    reserved_kinds = 0
+    while fitting > 0:
+        number = next_demand(w)
+        if number < 0:
+            break
+        mine = demand(w, number)
+        kinds, job = mine.kinds, waiting(w)[mine.cursor]
+        if mine.fits:
+            if start_next(w, rules, number):
+                run_of(w, job).backfilled = kinds & reserved_kinds != 0
+                fitting = narrow(w, rules, kinds)
+            else:  # too long for every node it fits on, on the slower of several GPU types
+                pass_over(w, rules, number)
+        elif kinds & reserved_kinds:
+            mine.open = False
+        else:
+            reserving.make_reservation(w, number)
+            reserved_kinds |= kinds
+            mine.open = False
+            fitting = narrow(w, rules, kinds)
+    reserving.clear(w)
+
+
+@kernel
+def narrow(w: World, rules: Rules, kinds: int) -> int:
+    """After a start or a reservation: what can still start; returns how many demands."""
+    fitting = 0
+    for i in range(w.active_count):
+        number = demand(w, i).active
+        mine = demand(w, number)
+        if not (mine.open and mine.fits):
+            continue
+        if mine.kinds & kinds:
+            latest = latest_end(w, number)
+            mine.fits = latest > -math.inf
+            if mine.fits and latest < mine.latest_end:
+                mine.latest_end = latest
+                seek(w, number, mine.cursor, rules.varies)
+        fitting += mine.fits and mine.open
+    return fitting
+
+
+@kernel
+def latest_end(w: World, number: int) -> float:
+    """The latest end at which a job of this demand could start now; -inf: it cannot."""
+    if demand_fits(w, number, math.inf):
+        return math.inf
+    best = -math.inf
+    for i in range(w.reservation_count):
+        when = reservation_time(w, i).time
+        if when > best and demand_fits(w, number, when):
+            best = when
+    return best
+
+
+@kernel
+def pass_over(w: World, rules: Rules, number: int) -> None:
+    """Leave the job under the cursor waiting and go on to the demand's next one."""
+    at = demand(w, number).cursor
+    if rules.varies:
+        scores(w)[at] = math.inf
+    seek(w, number, at + 1, rules.varies)

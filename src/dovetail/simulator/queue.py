@@ -1,0 +1,154 @@
+"""Waiting jobs, one list per demand: in score order if scores are static, else as they came."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dovetail.domain.compiled import kernel
+from dovetail.domain.jobs import Floats
+from dovetail.simulator.state import (
+    World,
+    accounts,
+    cluster,
+    demand,
+    job_facts,
+    jobs,
+    scores,
+    waiting,
+)
+
+WORST = 1.7e308
+"""Stands for scores that are infinite or not a number; inf itself marks jobs passed over."""
+
+
+@kernel
+def add(w: World, number: int, job: int, score: float, varies: bool) -> None:
+    """Put a job on its demand's list: after the last score not above its own, or at the end."""
+    mine, rows, values = demand(w, number), waiting(w), scores(w)
+    if mine.low == mine.high:
+        mine.active_at = w.active_count
+        demand(w, w.active_count).active = number
+        w.active_count += 1
+        mine.shortest = math.inf
+    mine.shortest = min(mine.shortest, job_facts(w, job).estimate)
+    at = mine.high if varies else _position(values, mine.low, mine.high, score)
+    # Shift the shorter side; removals from the front leave room there.
+    if at - mine.low < mine.high - at and mine.low > mine.first:
+        for i in range(mine.low, at):
+            rows[i - 1], values[i - 1] = rows[i], values[i]
+        mine.low -= 1
+        at -= 1
+    else:
+        for i in range(mine.high, at, -1):
+            rows[i], values[i] = rows[i - 1], values[i - 1]
+        mine.high += 1
+    rows[at], values[at] = job, score
+
+
+@kernel
+def _position(values: Floats, low: int, high: int, score: float) -> int:
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] <= score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def remove(w: World, number: int, at: int, varies: bool) -> int:
+    """Take the job at a position off its list; returns where the one after it is now."""
+    mine, rows, values = demand(w, number), waiting(w), scores(w)
+    after = at
+    if varies:  # no order to keep
+        rows[at], values[at] = rows[mine.high - 1], values[mine.high - 1]
+        mine.high -= 1
+    elif at - mine.low <= mine.high - at:
+        for i in range(at, mine.low, -1):
+            rows[i], values[i] = rows[i - 1], values[i - 1]
+        mine.low += 1
+        after = at + 1
+    else:
+        for i in range(at + 1, mine.high):
+            rows[i - 1], values[i - 1] = rows[i], values[i]
+        mine.high -= 1
+    if mine.low == mine.high:
+        _deactivate(w, number)
+    return after
+
+
+@kernel
+def _deactivate(w: World, number: int) -> None:
+    mine = demand(w, number)
+    w.active_count -= 1
+    moved = demand(w, w.active_count).active
+    demand(w, mine.active_at).active = moved
+    demand(w, moved).active_at = mine.active_at
+    mine.active_at = -1
+    mine.low = mine.high = mine.first
+    mine.open = mine.fits = False
+
+
+@kernel
+def rescore(w: World, score: Any, parameters: Floats) -> None:
+    """Fresh scores for every waiting job."""
+    facts, owners, site, rows, values = jobs(w), accounts(w), cluster(w), waiting(w), scores(w)
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        out = values[mine.low : mine.high]
+        score(parameters, facts, owners, site, rows[mine.low : mine.high], out)
+        for at in range(len(out)):
+            if not out[at] < WORST:
+                out[at] = WORST
+
+
+@kernel
+def seek(w: World, number: int, begin: int, varies: bool) -> None:
+    """Set the cursor to the demand's first job in order that ends by its latest end.
+
+    Looks from `begin` on. If there is none, the demand is closed for this pass. A search of the
+    whole list that finds nothing learns the shortest estimate, which spares the next search.
+    """
+    mine, rows = demand(w, number), waiting(w)
+    best = -1
+    if w.now + mine.shortest / mine.speed <= mine.latest_end:
+        if varies:
+            best = _lowest(w, number)
+        else:
+            at = begin
+            while at < mine.high and not ends_in_time(w, rows[at], mine.speed, mine.latest_end):
+                at += 1
+            best = at if at < mine.high else -1
+        if best < 0 and (varies or begin == mine.low):
+            shortest = math.inf
+            for at in range(mine.low, mine.high):
+                shortest = min(shortest, job_facts(w, rows[at]).estimate)
+            mine.shortest = shortest
+    mine.cursor = best
+    mine.open = best >= 0
+
+
+@kernel
+def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
+    """Whether a job started now would end by then, by estimate, at this speed."""
+    return w.now + job_facts(w, job).estimate / speed <= latest_end
+
+
+@kernel
+def _lowest(w: World, number: int) -> int:
+    """Position of the lowest (score, job) that ends in time; jobs passed over score inf."""
+    mine, rows, values = demand(w, number), waiting(w), scores(w)
+    best, best_score = -1, math.inf
+    latest_end = mine.latest_end
+    for at in range(mine.low, mine.high):
+        score = values[at]
+        if score > best_score or (score == best_score and best >= 0 and rows[at] > rows[best]):
+            continue
+        if score == math.inf:
+            continue
+        if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
+            continue
+        best, best_score = at, score
+    return best

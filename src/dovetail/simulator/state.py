@@ -1,0 +1,329 @@
+"""The simulator's state: tables of rows behind one record, the world.
+
+Kernels take the world `w` (a pointer) and reach rows through the accessors at the end of this file:
+`node(w, 3).gpus`, `demand(w, d).low`. Sizes of tables are written beside their addresses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from dovetail.domain.compiled import inlined
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts
+from dovetail.domain.tables import Row, Word, column_address, dtype_of, row_accessor
+
+
+class World(Row):
+    """All scalars, and the address of every table."""
+
+    # scalars
+    now: float
+    job_count: int
+    node_count: int
+    kind_count: int
+    account_count: int
+    most_gpus: int  # GPUs of the largest node
+    events: int  # so far
+    submitted: int  # row of the next job to be submitted
+    pending: int  # entries of the event heap
+    free_gpus: int
+    stranded_gpus: int  # free GPUs on partly used nodes
+    stranded_area: float  # integral over time of their share of the free GPUs
+    parts: int  # chunks started so far
+    active_count: int  # demands with waiting jobs
+    stale_count: int  # nodes with stale release times
+    reserved_count: int  # nodes under an EASY reservation
+    reservation_count: int
+    hold_count: int  # conservative holds
+    # addresses
+    cluster: int  # [1] ClusterFacts
+    jobs: int  # [jobs] JobFacts
+    accounts: int  # [accounts] AccountFacts
+    runs: int  # [jobs] Run
+    nodes: int  # [nodes] Node
+    slots: int  # [nodes * most GPUs] Slot
+    reserves: int  # [nodes] Reserve
+    kinds: int  # [kinds] Kind
+    members: int  # [nodes] Member: the nodes of each kind, ascending
+    levels: int  # [kinds * (most GPUs + 1)] Level
+    words: int  # bitmaps over the members of a kind
+    releases: int  # [nodes * (most GPUs + 1)] Release
+    matches: int  # tournament trees
+    frontier: int  # search in these trees
+    demands: int  # [demands] Demand
+    options: int  # [options] Option
+    chunks: int  # [2 * options] Chunk: large, small
+    waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
+    scores: int  # [jobs] float64, beside `waiting`
+    pending_events: int  # [2 * jobs] Event
+    part_table: int  # [parts] Part
+    holds: int  # [parts] Hold
+    times: int  # [kinds] Release: when each EASY reservation begins
+    seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
+    scratch_row: int  # [1] int64
+    scratch_score: int  # [1] float64
+
+
+class Run(Row):
+    """What happens to a job; policies do not see this."""
+
+    run: float  # true run time at speed 1
+    start: float
+    end: float
+    length: float  # estimated, on the GPUs that it got, doubled by overruns
+    expected: float  # estimated end
+    demand: int  # -1: rejected
+    part_first: int  # its chunks in the parts table
+    part_count: int
+    backfilled: bool
+
+
+class Node(Row):
+    """A node now: gpus, cpus (thousandths) and memory (MB) are what is free."""
+
+    gpus: int
+    cpus: int
+    memory: int
+    bits: Word  # bit g: GPU g is free
+    kind: int
+    place: int  # among the nodes of its kind
+    switch: int
+    running: int  # slots in use
+    used_by: int  # the last gang that picked it, so that gangs spread
+    hold: int  # its first conservative hold; -1: none
+    stale: bool  # release times no longer right
+    # lists kept beside the table: entry i belongs to position i, not to node i
+    picked: int  # nodes for the job in hand
+    stale_node: int
+    reserved_node: int
+
+
+class Slot(Row):
+    """What one running job holds of a node."""
+
+    job: int
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class Reserve(Row):
+    """A node's part in an EASY reservation; gpus, cpus, memory: what later jobs may still take."""
+
+    time: float  # inf: not reserved
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class Kind(Row):
+    """Nodes that differ in name and switch only."""
+
+    gpus: int
+    first: int  # its members are members[first:last]
+    last: int
+    words: int  # of one bitmap over its members
+    leaves: int  # of one tree over its members, a power of two
+
+
+class Member(Row):
+    node: int
+
+
+class Level(Row):
+    """Nodes of a kind with so many free GPUs."""
+
+    count: int
+    word_first: int  # their bitmap
+    tree: int  # tree over release times of so many GPUs; -1: no chunk has this size
+
+
+class Bitmap(Row):
+    bits: Word
+
+
+class Release(Row):
+    """When something is free by estimate; -inf: now."""
+
+    time: float
+
+
+class Match(Row):
+    """The winner of one match of a tournament; -1: nobody played."""
+
+    node: int
+
+
+class Frontier(Row):
+    """A subtree under its winner (at: its match), or a node with its exact time (at: -1)."""
+
+    time: float
+    node: int
+    at: int
+
+
+class Demand(Row):
+    """Jobs that ask for the same: where they may run, the list of those that wait."""
+
+    kinds: int  # bit k: may use nodes of kind k
+    speed: float  # of its fastest option
+    option_first: int
+    option_last: int
+    first: int  # where its list may begin
+    low: int  # where it lies now: waiting[low:high]
+    high: int
+    shortest: float  # no waiting job has a lower estimate
+    active_at: int  # position in the list of active demands; -1: nothing waits
+    # during a pass
+    fits: bool  # one of its jobs could be placed now
+    open: bool  # still to be considered
+    cursor: int  # its next job, as a position in `waiting`
+    latest_end: float  # a job that ends later would delay a reservation
+    # list kept beside the table
+    active: int
+
+
+class Option(Row):
+    """One way to run a demand."""
+
+    group: int
+    many: int  # large chunks
+    few: int  # small chunks
+    large_kinds: int  # bit k: a node of kind k can ever host a large chunk
+    small_kinds: int
+    speed: float
+
+
+class Chunk(Row):
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class Event(Row):
+    time: float
+    code: int  # job: completion; jobs + job: overrun
+
+
+class Part(Row):
+    """A chunk of a started job."""
+
+    node: int
+    gpus: Word
+
+
+class Hold(Row):
+    """A conservative reservation on one node, over [begin, end)."""
+
+    next: int
+    begin: float
+    end: float
+    gpus: int
+    cpus: int
+    memory: int
+
+
+job_facts = row_accessor(World, "jobs", JobFacts)
+account = row_accessor(World, "accounts", AccountFacts)
+cluster_facts = row_accessor(World, "cluster", ClusterFacts)
+run_of = row_accessor(World, "runs", Run)
+node = row_accessor(World, "nodes", Node)
+slots = row_accessor(World, "slots", Slot)
+reserve = row_accessor(World, "reserves", Reserve)
+kind = row_accessor(World, "kinds", Kind)
+member = row_accessor(World, "members", Member)
+levels = row_accessor(World, "levels", Level)
+bitmap = row_accessor(World, "words", Bitmap)
+releases = row_accessor(World, "releases", Release)
+match = row_accessor(World, "matches", Match)
+frontier = row_accessor(World, "frontier", Frontier)
+demand = row_accessor(World, "demands", Demand)
+option = row_accessor(World, "options", Option)
+chunks = row_accessor(World, "chunks", Chunk)
+event = row_accessor(World, "pending_events", Event)
+part = row_accessor(World, "part_table", Part)
+hold = row_accessor(World, "holds", Hold)
+reservation_time = row_accessor(World, "times", Release)
+
+_jobs = column_address(World, "jobs", numba.from_dtype(dtype_of(JobFacts)))
+_accounts = column_address(World, "accounts", numba.from_dtype(dtype_of(AccountFacts)))
+_cluster = column_address(World, "cluster", numba.from_dtype(dtype_of(ClusterFacts)))
+_waiting = column_address(World, "waiting", types.int64)
+_scores = column_address(World, "scores", types.float64)
+_seen = column_address(World, "seen", types.int64)
+_scratch_row = column_address(World, "scratch_row", types.int64)
+_scratch_score = column_address(World, "scratch_score", types.float64)
+
+
+@inlined
+def slot(w: World, node: int, at: int) -> Slot:
+    return slots(w, node * w.most_gpus + at)
+
+
+@inlined
+def level(w: World, kind: int, gpus: int) -> Level:
+    return levels(w, kind * (w.most_gpus + 1) + gpus)
+
+
+@inlined
+def release(w: World, node: int, gpus: int) -> Release:
+    return releases(w, node * (w.most_gpus + 1) + gpus)
+
+
+@inlined
+def large(w: World, option: int) -> Chunk:
+    return chunks(w, 2 * option)
+
+
+@inlined
+def small(w: World, option: int) -> Chunk:
+    return chunks(w, 2 * option + 1)
+
+
+@inlined
+def waiting(w: World) -> Ints:
+    return numba.carray(_waiting(w), (w.job_count,))  # type: ignore[no-any-return]
+
+
+@inlined
+def scores(w: World) -> Floats:
+    return numba.carray(_scores(w), (w.job_count,))  # type: ignore[no-any-return]
+
+
+@inlined
+def seen(w: World) -> Ints:
+    return numba.carray(_seen(w), (w.most_gpus + 1,))  # type: ignore[no-any-return]
+
+
+@inlined
+def jobs(w: World) -> Any:
+    return numba.carray(_jobs(w), (w.job_count,))
+
+
+@inlined
+def accounts(w: World) -> Any:
+    return numba.carray(_accounts(w), (w.account_count,))
+
+
+@inlined
+def cluster(w: World) -> Any:
+    return numba.carray(_cluster(w), (1,))
+
+
+@inlined
+def scratch_row(w: World) -> Ints:
+    return numba.carray(_scratch_row(w), (1,))  # type: ignore[no-any-return]
+
+
+@inlined
+def scratch_score(w: World) -> Floats:
+    return numba.carray(_scratch_score(w), (1,))  # type: ignore[no-any-return]
+
+
+NO_RESERVATION = np.inf
+"""Reserve.time of a node that nobody waits for."""

@@ -1,0 +1,86 @@
+"""Slurm's host lists: `gpu[001-004,007],login1` to names, and names back to ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from dovetail.domain.errors import ClusterError
+
+MAX_NODES = 100_000
+"""More than any cluster has; a list that names more is a mistake or an attack."""
+
+_ITEM = re.compile(r"(?:[^,\[\]]|\[[^\]]*\])+")
+_BRACKETS = re.compile(r"^([^\[]*)\[([^\]]*)\](.*)$")
+_NUMBER = re.compile(r"^(.*?)(\d+)(\D*)$", re.DOTALL)
+
+
+def expand(text: str) -> list[str]:
+    """All names of a host list."""
+    names: list[str] = []
+    for item in _ITEM.findall(text):
+        for name in _expand_item(item.strip()):
+            names.append(name)
+            if len(names) > MAX_NODES:
+                raise ClusterError(f"host list {text[:40]!r}: more than {MAX_NODES:,} nodes")
+    return [name for name in names if name]
+
+
+def _expand_item(item: str) -> Iterator[str]:
+    match = _BRACKETS.match(item)
+    if match is None:
+        yield item
+        return
+    head, ranges, tail = match.groups()
+    for part in ranges.split(","):
+        low, _, high = part.partition("-")
+        if not (low.isdecimal() and (high or low).isdecimal()):
+            raise ClusterError(f"host list {item[:40]!r}: cannot read [{ranges[:40]}]")
+        for number in range(int(low), int(high or low) + 1):
+            for rest in _expand_item(tail):
+                yield f"{head}{number:0{len(low)}d}{rest}"
+
+
+def compress(names: Sequence[str]) -> list[tuple[str, int]]:
+    """Runs of consecutive numbers as `gpu[001-004]`, each with how many names it stands for."""
+    runs: list[tuple[str, int]] = []
+    start = 0
+    while start < len(names):
+        stop = start + 1
+        while stop < len(names) and _follows(names[stop - 1], names[stop], names[start]):
+            stop += 1
+        runs.append((_pattern(names[start], names[stop - 1]), stop - start))
+        start = stop
+    return runs
+
+
+def _pattern(first: str, last: str) -> str:
+    if first == last:
+        return _literal(first)
+    (head, low, tail), (_, high, _) = _split(first), _split(last)
+    return f"{head}[{low}-{high}]{tail}"
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    match = _NUMBER.match(name)
+    return (match[1], match[2], match[3]) if match and "\n" not in name else (name, "", "")
+
+
+def _follows(before: str, name: str, first: str) -> bool:
+    """Whether `name` is the next of a run that cluster files expand as it was."""
+    (head, low, tail), (next_head, number, next_tail) = _split(before), _split(name)
+    if not (low.isascii() and low and number.isascii() and number):
+        return False
+    # Leading zeros hold the width of the first number; without them numbers grow freely.
+    zeros = _split(first)[1]
+    width = len(zeros) if zeros.startswith("0") else 0
+    follows = int(number) == int(low) + 1 and number == f"{int(number):0{width}d}"
+    return (head, tail) == (next_head, next_tail) and follows and "[" not in tail
+
+
+def _literal(name: str) -> str:
+    """A name that looks like a range, written as a range of one so that it stays as it is."""
+    if re.search(r"\[\d+-\d+\]", name) is None:
+        return name
+    head, number, tail = _split(name)
+    return f"{head}{number[:-1]}[{number[-1]}-{number[-1]}]{tail}" if number else name

@@ -1,0 +1,97 @@
+"""A cluster as it is being found in a file: nodes and partitions by name, and notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dovetail.domain.cluster import ANY_TYPE, Cluster, Node, Partition
+from dovetail.domain.errors import ClusterError
+from dovetail.traces.cells import Cells
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFile:
+    """A cluster read from a file, and what was left out or assumed, in words."""
+
+    cluster: Cluster
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Shape:
+    """Nodes and partitions in the order in which a file names them."""
+
+    name: str
+    notes: list[str] = field(default_factory=list)
+    _nodes: dict[str, Node] = field(default_factory=dict)
+    _members: dict[str, list[str]] = field(default_factory=dict)
+    _priority: dict[str, float] = field(default_factory=dict)
+    _without: int = 0
+
+    def add(
+        self,
+        name: str,
+        gpus: float | None,
+        gpu_type: str | None = None,
+        cpus: float | None = None,
+        memory_gb: float | None = None,
+        partitions: Iterable[str] = (),
+    ) -> None:
+        """One machine; nodes without GPUs are only counted."""
+        if gpus is not None and not (gpus >= 0 and float(gpus).is_integer()):
+            raise ClusterError(f"{self.name}: node {name} has {gpus:g} GPUs, expected 0 or more")
+        if not gpus:
+            self._without += 1
+            return
+        if name in self._nodes:
+            raise ClusterError(f"{self.name}: node {name!r} is named twice")
+        self._nodes[name] = Node(
+            name=name,
+            gpus=int(gpus),
+            gpu_type=(gpu_type or ANY_TYPE).lower(),
+            cpus=cpus or math.inf,
+            memory_gb=memory_gb or math.inf,
+        )
+        for partition in partitions:
+            self._members.setdefault(partition, []).append(name)
+
+    def partition(self, name: str, members: Iterable[str] | None, priority: float = 1.0) -> None:
+        """A partition by its nodes' names; None: all nodes. Nodes without GPUs do not count."""
+        names = self._nodes if members is None else [m for m in members if m in self._nodes]
+        if names:
+            self._members[name], self._priority[name] = list(names), priority
+
+    def build(self) -> ClusterFile:
+        if not self._nodes:
+            raise ClusterError(f"{self.name}: no node with GPUs in it")
+        index = {name: number for number, name in enumerate(self._nodes)}
+        partitions = tuple(
+            Partition(name, frozenset(index[m] for m in members), self._priority.get(name, 1.0))
+            for name, members in self._members.items()
+        )
+        if self._without:
+            plural = "node has" if self._without == 1 else "nodes have"
+            self.notes.append(f"{self._without:,} {plural} no GPU: left out")
+        cluster = Cluster(tuple(self._nodes.values()), partitions, name=self.name)
+        return ClusterFile(cluster, tuple(self.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFormat:
+    """One kind of cluster file: how to know it, and how to read it."""
+
+    name: str
+    about: str
+    sniff: Callable[[Path, bytes], bool]
+    read: Callable[[Path], Shape]
+
+
+def refuse_faults(cells: Cells) -> None:
+    """Raise the first cell of a node table that could not be read."""
+    faults = cells.faults()
+    if not faults.is_empty():
+        line, problem = faults.row(0)
+        raise ClusterError(f"{cells.file} line {line}: {problem}")

@@ -1,0 +1,102 @@
+"""slurm.conf, with the gres.conf beside it: nodes and partitions as the site configured them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from dovetail.traces.clusters.gres import gpus_of
+from dovetail.traces.clusters.hostlist import expand
+from dovetail.traces.clusters.scontrol import add_node
+from dovetail.traces.clusters.shape import ClusterFormat, Shape
+from dovetail.traces.source import read_text
+
+_NODE_LINE = re.compile(rb"(?mi)^\s*NodeName=")
+_FIELD = re.compile(r'([A-Za-z]+)\s*=\s*("[^"]*"|\S+)')
+
+Fields = dict[str, str]
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    return path.name == "slurm.conf" or (
+        _NODE_LINE.search(head) is not None and b"CPUTot=" not in head and b"=" in head
+    )
+
+
+def read(path: Path) -> Shape:
+    shape = Shape(path.stem)
+    gres = _gres(path.with_name("gres.conf"))
+    node_defaults: Fields = {}
+    part_defaults: Fields = {}
+    partitions: list[tuple[str, Fields]] = []
+    for fields in _lines(path, shape):
+        if fields.get("nodename", "").upper() == "DEFAULT":
+            node_defaults |= fields
+        elif fields.get("partitionname", "").upper() == "DEFAULT":
+            part_defaults |= fields
+        elif "nodename" in fields:
+            _add_nodes(shape, node_defaults | fields, gres)
+        elif "partitionname" in fields:
+            partitions.append((fields["partitionname"], part_defaults | fields))
+    for name, fields in partitions:
+        listed = fields.get("nodes", "")
+        members = None if listed.upper() == "ALL" else expand(listed)
+        shape.partition(name, members, _priority(fields))
+    return shape
+
+
+def _add_nodes(shape: Shape, fields: Fields, gres: dict[str, list[str]]) -> None:
+    for name in expand(fields["nodename"]):
+        configured = fields.get("gres")
+        total, gpu_type, _ = gpus_of(configured)
+        # gres.conf tells the type where slurm.conf has the number only.
+        if name in gres and (gpu_type is None or not total):
+            detailed = ",".join(gres[name])
+            configured = detailed if gpus_of(detailed)[0] >= total else configured
+        add_node(shape, name, configured, _cpus(fields), fields.get("realmemory"))
+
+
+def _cpus(fields: Fields) -> str | None:
+    if "cpus" in fields or "procs" in fields:
+        return fields.get("cpus", fields.get("procs"))
+    sockets = fields.get("sockets", fields.get("socketsperboard", "1"))
+    factors = (sockets, fields.get("corespersocket", "1"), fields.get("threadspercore", "1"))
+    if "corespersocket" not in fields or not all(factor.isdecimal() for factor in factors):
+        return None
+    boards = int(fields.get("boards", "1"))
+    return str(boards * int(factors[0]) * int(factors[1]) * int(factors[2]))
+
+
+def _priority(fields: Fields) -> float:
+    text = fields.get("priorityjobfactor", fields.get("prioritytier", "1"))
+    return float(text) if text.isdecimal() else 1.0
+
+
+def _gres(path: Path) -> dict[str, list[str]]:
+    """Node name -> its GPUs as slurm.conf would write them."""
+    found: dict[str, list[str]] = {}
+    if not path.is_file():
+        return found
+    for fields in _lines(path, None):
+        if fields.get("name", "").lower() != "gpu" or "nodename" not in fields:
+            continue
+        gpu_type = f":{fields['type']}" if "type" in fields else ""
+        files = len(expand(fields.get("file", fields.get("multiplefiles", ""))))
+        count = fields.get("count") or str(files or 1)
+        for name in expand(fields["nodename"]):
+            found.setdefault(name, []).append(f"gpu{gpu_type}:{count}")
+    return found
+
+
+def _lines(path: Path, shape: Shape | None) -> Iterator[Fields]:
+    """Fields of each line, keys in lower case; a backslash continues a line."""
+    text = re.sub(r"\\\r?\n", " ", read_text(path))
+    for line in text.splitlines():
+        plain = line.split("#", 1)[0].strip()
+        if plain.lower().startswith("include ") and shape is not None:
+            shape.notes.append(f"not followed: {plain}")
+        yield {key.lower(): value.strip('"') for key, value in _FIELD.findall(plain)}
+
+
+SLURM_CONF = ClusterFormat("slurm-conf", "slurm.conf with gres.conf beside it", sniff, read)

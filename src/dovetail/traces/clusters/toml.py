@@ -1,0 +1,75 @@
+"""A cluster as the TOML text that `domain.cluster_toml` reads back to an equal cluster."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import groupby
+
+from dovetail.domain.cluster import Cluster, Node
+from dovetail.traces.clusters.hostlist import compress
+
+_BARE = re.compile(r"^[A-Za-z0-9_-]+$")
+_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def cluster_to_toml(cluster: Cluster) -> str:
+    """Equal neighbours share a [[nodes]] table, names of consecutive numbers a range."""
+    lines = [f"name = {quote(cluster.name)}", ""]
+    for _, group in groupby(cluster.nodes, key=lambda node: replace(node, name="")):
+        nodes = list(group)
+        for pattern, _ in compress([node.name for node in nodes]):
+            lines += _node_table(pattern, nodes[0])
+    for part in cluster.partitions:
+        members = [cluster.nodes[index].name for index in sorted(part.nodes)]
+        patterns = ", ".join(quote(pattern) for pattern, _ in compress(members))
+        lines += [
+            f"[partitions.{_key(part.name)}]",
+            f"nodes = [{patterns}]",
+            f"priority = {_number(part.priority)}",
+            "",
+        ]
+    lines += _numbers("speed", cluster.speed)
+    lines += _numbers("qos", cluster.qos)
+    return "\n".join(lines)
+
+
+def quote(text: str) -> str:
+    """A TOML basic string; names come from strangers and may hold anything."""
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in _SHORT:
+        return _SHORT[character]
+    control = ord(character) < 0x20 or ord(character) == 0x7F
+    return f"\\u{ord(character):04x}" if control else character
+
+
+def _node_table(pattern: str, node: Node) -> list[str]:
+    lines = ["[[nodes]]", f"name = {quote(pattern)}", f"gpus = {node.gpus}"]
+    lines.append(f"type = {quote(node.gpu_type)}")
+    if math.isfinite(node.cpus):
+        lines.append(f"cpus = {_number(node.cpus)}")
+    if math.isfinite(node.memory_gb):
+        lines.append(f"memory_gb = {_number(node.memory_gb)}")
+    lines.append(f"switch = {quote(node.switch)}")
+    if node.mig:
+        lines.append(f"mig = {list(node.mig)}")
+    return [*lines, ""]
+
+
+def _numbers(name: str, table: Mapping[str, float]) -> list[str]:
+    if not table:
+        return []
+    return [f"[{name}]", *(f"{_key(key)} = {_number(v)}" for key, v in table.items()), ""]
+
+
+def _key(name: str) -> str:
+    return name if _BARE.match(name) else quote(name)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(value)

@@ -1,0 +1,156 @@
+"""Slurm accounting: the `|`-separated text of `sacct --parsable2`, with or without steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from dovetail.traces.cells import Cells, read_csv
+from dovetail.traces.source import column_names
+from dovetail.traces.table import Format, Progress, RawTable, calendar
+from dovetail.traces.times import clock_seconds
+from dovetail.traces.tres import tres_columns
+
+_FIELDS = (
+    "JobID",
+    "JobIDRaw",
+    "User",
+    "Partition",
+    "QOS",
+    "Submit",
+    "Eligible",
+    "Start",
+    "End",
+    "Elapsed",
+    "ElapsedRaw",
+    "Timelimit",
+    "TimelimitRaw",
+    "State",
+    "ReqTRES",
+    "AllocTRES",
+    "NNodes",
+    "Priority",
+)
+_NO_LIMIT = ("UNLIMITED", "Partition_Limit", "INVALID")
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    names = {name.lower() for name in column_names(head, "|")}
+    return bool(names & {"jobid", "jobidraw"}) and bool(names & {"submit", "start", "state"})
+
+
+def read(path: Path, progress: Progress) -> RawTable:
+    cells = read_csv(path, separator="|", quote=None)
+    # Field names may be typed in any case on sacct's command line, and come back as typed.
+    spelled = {name.lower(): name for name in _FIELDS}
+    cells.frame = cells.frame.rename(lambda name: spelled.get(name.lower(), name))
+    progress(0.3, "reading columns")
+    return canonical(cells)
+
+
+def canonical(cells: Cells) -> RawTable:
+    """sacct's fields as canonical columns."""
+    cells.require("Submit", "Start")
+    if "JobID" not in cells and "JobIDRaw" not in cells:
+        cells.require("JobID")
+    steps = _drop_steps(cells)
+    allocated, requested = cells.names("AllocTRES"), cells.names("ReqTRES")
+    table = cells.table(
+        {
+            "id": cells.names("JobID" if "JobID" in cells else "JobIDRaw"),
+            "raw_id": cells.names("JobIDRaw" if "JobIDRaw" in cells else "JobID"),
+            "submitted": cells.times("Submit"),
+            "eligible": cells.times("Eligible"),
+            "submit": pl.max_horizontal("submitted", "eligible"),
+            "recorded_start": cells.times("Start"),
+            "end": cells.times("End"),
+            "elapsed": _elapsed(cells),
+            "run": pl.coalesce("elapsed", pl.col("end") - pl.col("recorded_start")),
+            "limit": _limit(cells),
+            "state": cells.names("State"),
+            "allocated": allocated,
+            "nodes": cells.numbers("NNodes"),
+            "user": cells.names("User"),
+            "partition": cells.names("Partition").str.extract(r"^([^,]+)"),
+            "qos": cells.names("QOS"),
+            "priority": cells.numbers("Priority"),
+            **_resources(allocated, requested),
+        },
+        {
+            "id": "JobID",
+            "submit": "Submit",
+            "run": "Elapsed",
+            "gpus": "GPUs in TRES",
+            "limit": "Timelimit in seconds",
+            "nodes": "NNodes",
+            "priority": "Priority",
+        },
+    )
+    table.note(steps, "job step: left out", "job steps: left out")
+    _leave_out(table)
+    table.note(
+        table.count(pl.col("eligible") > pl.col("submitted")),
+        "job was held or waited for others first: it counts as submitted once eligible",
+        "jobs were held or waited for others first: they count as submitted once eligible",
+    )
+    words = "sacct's local time; export with SLURM_TIME_FORMAT=%s where clocks change"
+    dates = cells.names("Submit").str.contains("-", literal=True).any()
+    table.origin, table.always = calendar(words if dates else "UTC"), ("sort",)
+    return table
+
+
+def _resources(allocated: pl.Series, requested: pl.Series) -> dict[str, pl.Series]:
+    """What a job got, as it may ask per node or per task; but only the GPU types it asked for.
+
+    A job that takes any GPU must not be bound to the type that it happened to get.
+    """
+    got = tres_columns(pl.select(pl.coalesce(allocated, requested)).to_series())
+    asked = tres_columns(requested)
+    for column in ("gpu_type", "mig"):
+        demand = pl.when(asked["gpus"] > 0).then(asked[column]).otherwise(got[column])
+        got[column] = pl.select(demand).to_series()
+    return got
+
+
+def _drop_steps(cells: Cells) -> int:
+    """Steps (`17.batch`, `17.0`) repeat what their job says."""
+    ids = cells.names("JobID" if "JobID" in cells else "JobIDRaw")
+    step = ids.str.contains(".", literal=True).fill_null(value=False)
+    cells.frame = cells.frame.filter(~step)
+    return int(step.sum())
+
+
+def _elapsed(cells: Cells) -> pl.Series:
+    if "ElapsedRaw" in cells:
+        return cells.numbers("ElapsedRaw")
+    return cells.times("Elapsed", clock_seconds)
+
+
+def _limit(cells: Cells) -> pl.Series:
+    column = "TimelimitRaw" if "TimelimitRaw" in cells else "Timelimit"
+    if column in cells:
+        text = pl.col(column)
+        cells.frame = cells.frame.with_columns(pl.when(~text.is_in(_NO_LIMIT)).then(text))
+    if column == "TimelimitRaw":
+        return cells.numbers(column) * 60.0
+    return cells.times(column, clock_seconds)
+
+
+def _leave_out(table: RawTable) -> None:
+    state, start = pl.col("state"), pl.col("recorded_start")
+    # Old versions give a job cancelled in the queue a start, but nothing allocated.
+    gone = state.str.starts_with("CANCELLED") & (pl.col("run") == 0) & pl.col("allocated").is_null()
+    table.leave_out(
+        start.is_null() | (start == 0) | gone, "job never started", "jobs never started"
+    )
+    going = state.is_in(["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOPPED"])
+    table.leave_out(going, "job was still running", "jobs were still running")
+    # sacct --duplicates has a record per start of a requeued job; only the last tells its run.
+    earlier = ~pl.col("raw_id").is_last_distinct() & pl.col("raw_id").is_not_null()
+    table.frame = table.frame.sort("recorded_start", maintain_order=True)
+    table.leave_out(earlier, "earlier record of a requeued job", "earlier records of requeued jobs")
+    table.frame = table.frame.sort("line")
+
+
+SACCT = Format("sacct", "Slurm accounting: sacct --parsable2", sniff, read)

@@ -1,0 +1,117 @@
+"""Any trace file to a checked `Trace`: guess the format, read, repair if asked, refuse the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from dovetail.domain.errors import TraceError
+from dovetail.domain.jobs import UNKNOWN, Floats, JobColumns, Jobs, Names
+from dovetail.domain.trace import Trace
+from dovetail.traces.checks import bad_rows, refuse, repeated, unsorted
+from dovetail.traces.formats import FORMATS
+from dovetail.traces.repair import REPAIRS, repair_table
+from dovetail.traces.source import read_head
+from dovetail.traces.table import NAMES, Format, Progress, RawTable, silent
+
+
+def read_trace(
+    path: str | Path,
+    format: str | None = None,
+    repair: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> Trace:
+    """The jobs of a trace file, in order of submission.
+
+    `format` is a name of `FORMATS`, guessed from the content if not given; `repair` takes names
+    of `REPAIRS`. Jobs without GPUs and jobs that never ran are left out; the notes say how many.
+    """
+    path, report, repairs = Path(path), progress or silent, tuple(repair)
+    for name in repairs:
+        REPAIRS[name]  # an unknown name should not cost the reading of a large file
+    report(0.0, f"reading {path.name}")
+    chosen = FORMATS[format] if format is not None else guess_format(path)
+    table = chosen.read(path, report)
+    report(0.6, "checking rows")
+    # Jobs that need no GPU are no errors, whatever else their rows say.
+    table.leave_out(pl.col("gpus") == 0, "job asks for no GPU", "jobs ask for no GPU")
+    _refuse_nothing(table)
+    repair_table(table, repairs)
+    refuse(table, bad_rows(table))
+    refuse(table, repeated(table))
+    refuse(table, unsorted(table))
+    _refuse_nothing(table)
+    report(0.8, "building columns")
+    _count_from_first(table)
+    trace = Trace(_jobs(table.frame), table.name or path.name.split(".")[0], tuple(table.notes))
+    report(1.0, f"{len(trace):,} jobs")
+    return trace
+
+
+def guess_format(path: Path) -> Format:
+    """The first format that recognises the file's content."""
+    head = read_head(path)
+    for candidate in FORMATS.values():
+        if candidate.sniff(path, head):
+            return candidate
+    if path.is_dir():
+        raise TraceError(f"{path}: is a folder; name the trace file in it")
+    if not head.strip():
+        raise TraceError(f"{path}: the file is empty")
+    raise TraceError(
+        f"{path.name}: cannot tell its format; name it with --format, one of {', '.join(FORMATS)}"
+    )
+
+
+def _refuse_nothing(table: RawTable) -> None:
+    if table.frame.is_empty():
+        why = f" ({'; '.join(table.notes)})" if table.notes else ""
+        raise TraceError(f"{table.file}: no jobs to schedule{why}")
+
+
+def _count_from_first(table: RawTable) -> None:
+    """Let time 0 be the first submission, and say what it was."""
+    if table.origin is None:
+        return
+    first = float(table.frame["submit"][0])
+    times = [c for c in ("submit", "recorded_start", "deadline") if c in table.frame.columns]
+    table.frame = table.frame.with_columns(pl.col(*times) - first)
+    table.notes.append(table.origin(first))
+
+
+def _jobs(frame: pl.DataFrame) -> Jobs:
+    def numbers(column: str, unknown: float) -> Floats | None:
+        if column not in frame.columns:
+            return None
+        return frame[column].fill_nan(None).fill_null(unknown).to_numpy().astype(np.float64)
+
+    return JobColumns(
+        ids=frame["id"].cast(pl.String).to_list(),
+        submit=frame["submit"].to_numpy(),
+        run=frame["run"].to_numpy(),
+        gpus=frame["gpus"].cast(pl.Int64).to_numpy(),
+        limit=numbers("limit", np.nan),
+        nodes=numbers("nodes", 0.0),
+        cpus=numbers("cpus", 0.0),
+        memory=numbers("memory", 0.0),
+        priority=numbers("priority", 0.0),
+        deadline=numbers("deadline", np.nan),
+        recorded_start=numbers("recorded_start", np.nan),
+        exempt=frame["exempt"].cast(pl.Boolean).fill_null(value=False).to_numpy()
+        if "exempt" in frame.columns
+        else None,
+        **{name: _names(frame[name]) for name in NAMES if name in frame.columns},
+    ).build()
+
+
+def _names(column: pl.Series) -> Names:
+    """Codes in order of first appearance; an Enum brings its own."""
+    if not isinstance(column.dtype, pl.Enum):
+        text = column.cast(pl.String)
+        column = text.cast(pl.Enum(text.drop_nulls().unique(maintain_order=True)))
+    assert isinstance(column.dtype, pl.Enum)
+    codes = column.to_physical().cast(pl.Int64).fill_null(UNKNOWN).to_numpy()
+    return Names(codes, tuple(column.dtype.categories.to_list()))

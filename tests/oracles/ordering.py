@@ -1,0 +1,120 @@
+"""The scores of all orderings, written out with plain `math` (semantics, 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dovetail.domain.cluster import Cluster
+from tests.oracles.shapes import Job
+
+WEEK = 604_800.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """All that a score may depend on besides the job."""
+
+    now: float
+    first_submit: float
+    cluster: Cluster
+    fair_share: Mapping[str | None, float]  # by account
+    account: str | None  # of the job
+
+
+def score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -> float:
+    """The job's score; lower goes first, NaN counts as +∞."""
+    value = _score(name, job, estimate, predicted, at)
+    return math.inf if math.isnan(value) else value
+
+
+def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -> float:
+    gpus, wait = job.gpus, at.now - job.submit
+    match name:
+        case "fcfs":
+            return job.submit
+        case "lcfs":
+            return -job.submit
+        case "sjf":
+            return estimate
+        case "ljf":
+            return -estimate
+        case "saf":
+            return gpus * estimate
+        case "wfp3":
+            x = wait / estimate
+            return -(x * x * x) * gpus
+        case "unicep":
+            return -wait / (max(1.0, math.log2(gpus)) * estimate)
+        case "f1":
+            since = job.submit - at.first_submit
+            return math.log10(estimate) * gpus + 870.0 * math.log10(since + 1.0)
+        case "edf":
+            return job.deadline
+        case "priority":
+            return -job.priority
+        case "qssf":
+            return predicted * gpus
+        case "slurm-multifactor":
+            return -(
+                1000.0 * min(1.0, wait / WEEK)
+                + 1000.0 * at.fair_share[at.account]
+                + 1000.0 * gpus / at.cluster.total_gpus
+                + 1000.0 * partition_factor(job, at.cluster)
+                + 1000.0 * qos_factor(job, at.cluster)
+            )
+    raise ValueError(f"no formula for {name!r}")
+
+
+def partition_factor(job: Job, cluster: Cluster) -> float:
+    """The partition's priority relative to the highest of the cluster."""
+    if not cluster.partitions or job.partition is None:
+        return 1.0
+    priority = {part.name: part.priority for part in cluster.partitions}
+    return priority[job.partition] / max(priority.values())
+
+
+def qos_factor(job: Job, cluster: Cluster) -> float:
+    """The QOS relative to the highest of the cluster."""
+    if not cluster.qos or job.qos is None:
+        return 0.0
+    return cluster.qos.get(job.qos, 0.0) / max(cluster.qos.values())
+
+
+class FairShare:
+    """Decaying GPU usage per account."""
+
+    def __init__(self, jobs: list[Job], half_life: float = WEEK) -> None:
+        self.by_user = any(job.user is not None for job in jobs)
+        named = [account for job in jobs if (account := self.account(job)) is not None]
+        accounts: list[str | None] = list(dict.fromkeys(named))
+        if len(named) < len(jobs):
+            accounts.append(None)
+        self.usage: dict[str | None, float] = dict.fromkeys(accounts, 0.0)
+        self.half_life, self.last = half_life, 0.0
+
+    def account(self, job: Job) -> str | None:
+        return job.user if self.by_user else job.partition
+
+    def advance(self, now: float, running_gpus: Mapping[str | None, int]) -> None:
+        """Decay what was used, add what ran since the last event."""
+        f = 2.0 ** (-(now - self.last) / self.half_life)
+        for account in self.usage:
+            gpus = running_gpus.get(account, 0)
+            self.usage[account] = self.usage[account] * f + (
+                gpus * self.half_life / math.log(2.0) * (1.0 - f)
+            )
+        self.last = now
+
+    def shares(self) -> dict[str | None, float]:
+        """1 for an account that used nothing, down towards 0."""
+        total = 0.0
+        for used in self.usage.values():  # not sum(), which newer Pythons compensate
+            total += used
+        if total == 0.0:
+            return dict.fromkeys(self.usage, 1.0)
+        return {
+            account: 2.0 ** (-(used / total) * len(self.usage))
+            for account, used in self.usage.items()
+        }

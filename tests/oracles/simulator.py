@@ -1,0 +1,205 @@
+"""A slow, obvious simulator: what the compiled one must agree with, job by job."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.policy import Backfill
+from dovetail.domain.trace import Trace
+from tests.oracles.ordering import FairShare, Moment, score
+from tests.oracles.placement import Chunks, place, preference
+from tests.oracles.reservations import Books, Running
+from tests.oracles.shapes import Amount, Kind, Option, Site, groups_of, jobs_of
+
+Where = list[tuple[int, list[int]]]  # node and GPU numbers, in the order chosen
+
+
+class RunTimePredictor(Protocol):
+    """Prediction from history: asked on arrival, told on completion."""
+
+    def predict(self, row: int) -> float: ...
+    def observe(self, row: int, seconds: float) -> None: ...
+
+
+@dataclass
+class Answer:
+    """Everything about a schedule that two simulators must agree on."""
+
+    start: list[float]  # NaN: rejected
+    where: list[Where]
+    backfilled: list[bool]
+    rejected: set[int] = field(default_factory=set)
+    events: int = 0
+    promised: dict[int, float] = field(default_factory=dict)
+    """The first time promised (easy) to a job that none before it in the queue could delay."""
+
+
+def simulate(
+    trace: Trace,
+    cluster: Cluster,
+    ordering: str,
+    placement: str,
+    backfill: Backfill,
+    estimates: Sequence[float] | None,
+    affinity: Mapping[str, Sequence[str]] | None = None,
+    predictor: RunTimePredictor | None = None,
+) -> Answer:
+    """Play the trace through; `estimates` None: predicted on arrival."""
+    play = _Play(trace, cluster, ordering, placement, backfill, estimates, affinity, predictor)
+    return play.to_the_end()
+
+
+class _Play:
+    def __init__(
+        self,
+        trace: Trace,
+        cluster: Cluster,
+        ordering: str,
+        placement: str,
+        backfill: Backfill,
+        estimates: Sequence[float] | None,
+        affinity: Mapping[str, Sequence[str]] | None,
+        predictor: RunTimePredictor | None,
+    ) -> None:
+        self.jobs = jobs_of(trace)
+        self.site = Site(cluster)
+        self.ordering, self.placement, self.backfill = ordering, placement, backfill
+        self.given, self.affinity, self.predictor = estimates, affinity or {}, predictor
+        count = len(self.jobs)
+        self.estimate, self.predicted = [math.nan] * count, [math.nan] * count
+        self.options: dict[int, list[Option]] = {}
+        self.kinds: dict[int, frozenset[Kind]] = {}
+        self.seen: dict[int, int] = {}
+        self.pending = list(range(count))
+        self.waiting: list[int] = []
+        self.running: list[Running] = []
+        self.fair_share = FairShare(self.jobs)
+        self.answer = Answer([math.nan] * count, [[] for _ in self.jobs], [False] * count)
+
+    def to_the_end(self) -> Answer:
+        while self.pending or self.running:
+            times = [job.end for job in self.running]
+            times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
+            times += [self.jobs[row].submit for row in self.pending]
+            self.hold(min(times))
+        assert not self.waiting, "a job with options never started"
+        return self.answer
+
+    def hold(self, now: float) -> None:
+        """All that happens at one time."""
+        self.fair_share.advance(now, self.running_gpus())
+        ended = sorted(job.row for job in self.running if job.end == now)
+        self.running = [job for job in self.running if job.end != now]
+        for row in ended:
+            if self.predictor is not None:
+                self.predictor.observe(row, self.jobs[row].run)
+        overrun = [job for job in self.running if job.estimated_end == now]
+        for job in overrun:
+            job.length *= 2
+        arrived = [row for row in self.pending if self.jobs[row].submit == now]
+        self.pending = [row for row in self.pending if row not in arrived]
+        for row in arrived:
+            self.submit(row)
+        self.answer.events += len(ended) + len(overrun) + len(arrived)
+        if ended or arrived:
+            self.schedule(now)
+
+    def submit(self, row: int) -> None:
+        options = self.site.options(self.jobs[row], self.affinity)
+        if not options:
+            self.answer.rejected.add(row)
+            return
+        if self.predictor is not None:
+            self.predicted[row] = self.predictor.predict(row)
+        self.estimate[row] = max(
+            1.0, self.predicted[row] if self.given is None else float(self.given[row])
+        )
+        self.options[row], self.kinds[row] = options, self.site.kinds(options)
+        largest = options[0].large[0]
+        self.seen[largest] = self.seen.get(largest, 0) + 1
+        self.waiting.append(row)
+
+    def running_gpus(self) -> dict[str | None, int]:
+        gpus: dict[str | None, int] = {}
+        for job in self.running:
+            account = self.fair_share.account(self.jobs[job.row])
+            gpus[account] = gpus.get(account, 0) + self.jobs[job.row].gpus
+        return gpus
+
+    def queue(self, now: float) -> list[int]:
+        """The waiting jobs, the next one first."""
+        shares = self.fair_share.shares()
+
+        def key(row: int) -> tuple[float, int]:
+            job = self.jobs[row]
+            account = self.fair_share.account(job)
+            moment = Moment(now, self.jobs[0].submit, self.site.cluster, shares, account)
+            return score(self.ordering, job, self.estimate[row], self.predicted[row], moment), row
+
+        return sorted(self.waiting, key=key)
+
+    def schedule(self, now: float) -> None:
+        """One pass over the queue."""
+        books = Books(self.site, now, self.running)
+        held_back: set[Kind] = set()  # kinds of all jobs that did not start
+        reserved: set[Kind] = set()  # kinds of all jobs with a reservation
+        for row in self.queue(now):
+            kinds = self.kinds[row]
+            if self.backfill is Backfill.NONE and kinds & held_back:
+                chunks = None
+            else:
+                chunks = self.place(row, books)
+            if chunks is not None:
+                self.start(row, chunks, books)
+                self.answer.backfilled[row] = bool(kinds & reserved)
+                continue
+            if self.backfill is Backfill.EASY and not kinds & reserved:
+                held = books.reserve_easy(row, self.estimate[row], self.options[row])
+                if not kinds & held_back:
+                    self.answer.promised.setdefault(row, held.start)
+                reserved |= kinds
+            if self.backfill is Backfill.CONSERVATIVE:
+                books.reserve_conservative(row, self.estimate[row], self.options[row])
+                reserved |= kinds
+            held_back |= kinds
+
+    def place(self, row: int, books: Books) -> Chunks | None:
+        def admits(node: int, chunk: Amount) -> bool:
+            length = self.estimate[row] / self.site.speed(node)
+            if self.backfill is Backfill.NONE:
+                return books.fits_now(node, chunk)
+            if self.backfill is Backfill.EASY:
+                return books.admits_easy(node, chunk, length)
+            return books.admits_over(node, chunk, books.now, books.now + length)
+
+        def prefer(node: int, chunk: Amount) -> float:
+            free, *_ = books.room(node, books.now)
+            return preference(self.placement, chunk[0], free, self.seen)
+
+        few_switches = self.placement == "topology-aware"
+        return place(self.site, groups_of(self.options[row]), admits, prefer, few_switches)
+
+    def start(self, row: int, chunks: Chunks, books: Books) -> None:
+        where = [(node, self.lowest_free(node, chunk[0])) for node, chunk in chunks]
+        speed = self.site.speed(chunks[0][0])
+        job = Running(
+            row,
+            books.now,
+            books.now + self.jobs[row].run / speed,
+            self.estimate[row] / speed,
+            dict(chunks),
+            dict(where),
+        )
+        self.running.append(job)
+        self.waiting.remove(row)
+        books.take_spare(job)
+        self.answer.start[row], self.answer.where[row] = books.now, where
+
+    def lowest_free(self, node: int, count: int) -> list[int]:
+        busy = {gpu for job in self.running for gpu in job.gpus.get(node, ())}
+        free = [gpu for gpu in range(self.site.capacity[node][0]) if gpu not in busy]
+        return free[:count]

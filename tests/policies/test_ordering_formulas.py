@@ -1,0 +1,158 @@
+"""Each ordering's formula on values worked out by hand; lower scores go first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from numpy.typing import NDArray
+
+from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts
+from dovetail.domain.tables import Row, new_table
+from dovetail.policies.ordering import ORDERINGS, scores
+
+Told = dict[str, Any]
+
+NOW = 100.0
+ORIGIN = 1.0
+WEEK = 604_800.0
+JOB: Told = {
+    "submit": 40.0,
+    "estimate": 30.0,
+    "predicted": 20.0,
+    "gpus": 4,
+    "deadline": 250.0,
+    "priority": 7.5,
+    "partition_factor": 0.5,
+    "qos_factor": 0.4,
+    "account": 0,
+}
+"""At NOW it has waited for 60 s, twice its estimate."""
+
+
+def table(row: type[Row], facts: Sequence[Told]) -> NDArray[Any]:
+    """Facts as the table that policies read."""
+    filled = new_table(row, len(facts))
+    for index, told in enumerate(facts):
+        for name, value in told.items():
+            filled[name][index] = value
+    return filled
+
+
+def values(
+    name: str, *jobs: Told, now: float = NOW, fair_share: Sequence[float] = (0.25,)
+) -> list[float]:
+    """The scores of jobs, each like JOB but for what is told, on 32 GPUs."""
+    found = scores(
+        ORDERINGS[name],
+        table(JobFacts, [JOB | told for told in jobs]),
+        table(AccountFacts, [{"fair_share": share} for share in fair_share]),
+        table(ClusterFacts, [{"now": now, "origin": ORIGIN, "total_gpus": 32.0}]),
+    )
+    return [float(value) for value in found]
+
+
+def score(name: str, now: float = NOW, **told: Any) -> float:
+    """The score of one job."""
+    return values(name, told, now=now)[0]
+
+
+def order(name: str, *jobs: Told) -> list[int]:
+    """The jobs in the order in which they would be taken."""
+    keys = [math.inf if math.isnan(value) else value for value in values(name, *jobs)]
+    return sorted(range(len(jobs)), key=lambda row: (keys[row], row))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("fcfs", 40.0),
+        ("lcfs", -40.0),
+        ("sjf", 30.0),
+        ("ljf", -30.0),
+        ("saf", 4 * 30.0),
+        ("wfp3", -(2.0**3) * 4),  # waited for twice its estimate
+        ("unicep", -60.0 / (2.0 * 30.0)),  # log2(4) is 2
+        ("edf", 250.0),
+        ("priority", -7.5),
+        ("qssf", 20.0 * 4),  # the prediction, not the estimate
+    ],
+)
+def test_the_formula_gives_the_value_worked_out_by_hand(name: str, expected: float) -> None:
+    assert score(name) == expected
+
+
+def test_every_ordering_gives_one_number_per_job() -> None:
+    for name in ORDERINGS:
+        first, _, third = values(name, {}, {"gpus": 1}, {})
+        assert first == third, name
+
+
+def test_f1_weighs_length_and_width_against_the_time_of_submission() -> None:
+    # log10(1000) · 2 + 870 · log10(100 − 1 + 1)
+    assert score("f1", estimate=1000.0, gpus=2, submit=100.0) == pytest.approx(6.0 + 1740.0)
+
+
+def test_f1_of_the_first_job_is_its_length_and_width_alone() -> None:
+    assert score("f1", estimate=100.0, gpus=3, submit=ORIGIN) == pytest.approx(6.0)
+
+
+def test_unicep_counts_one_gpu_as_two_so_that_nothing_is_divided_by_zero() -> None:
+    assert score("unicep", gpus=1) == -60.0 / 30.0
+    assert score("unicep", gpus=2) == -60.0 / 30.0
+    assert score("unicep", gpus=8) == -60.0 / (3.0 * 30.0)
+
+
+def test_unicep_prefers_the_narrow_job_of_two_that_wait_alike() -> None:
+    assert order("unicep", {"gpus": 16}, {"gpus": 2}) == [1, 0]
+
+
+def test_wfp3_takes_the_older_of_two_like_jobs_first() -> None:
+    assert order("wfp3", {"submit": 70.0}, {"submit": 10.0}) == [1, 0]
+
+
+def test_wfp3_takes_the_short_job_first_of_two_that_waited_long() -> None:
+    assert order("wfp3", {"estimate": 1000.0}, {"estimate": 10.0}) == [1, 0]
+
+
+def test_wfp3_takes_the_wide_job_first_of_two_that_wait_alike() -> None:
+    assert order("wfp3", {"gpus": 1}, {"gpus": 8}) == [1, 0]
+
+
+def test_wfp3_and_unicep_score_zero_on_arrival() -> None:
+    assert score("wfp3", now=40.0) == 0.0
+    assert score("unicep", now=40.0) == 0.0
+
+
+def test_edf_takes_jobs_without_a_deadline_last() -> None:
+    jobs = ({"deadline": math.nan}, {"deadline": 9e9}, {"deadline": -5.0})
+    assert order("edf", *jobs) == [2, 1, 0]
+
+
+def test_priority_takes_the_higher_first() -> None:
+    assert order("priority", {"priority": -1.0}, {"priority": 3.0}, {"priority": 0.0}) == [1, 2, 0]
+
+
+def test_multifactor_adds_five_weighted_factors() -> None:
+    waited_half_a_week = 40.0 + WEEK / 2
+    # age 500, fair share 250, size 4/32 · 1000 = 125, partition 500, QOS 400
+    assert score("slurm-multifactor", now=waited_half_a_week) == -1775.0
+
+
+def test_multifactor_lets_age_count_for_a_week_at_most() -> None:
+    one, four = (score("slurm-multifactor", now=40.0 + weeks * WEEK) for weeks in (1, 4))
+    assert one == four == -2275.0
+
+
+def test_multifactor_prefers_the_account_that_used_less() -> None:
+    jobs = ({"account": 0}, {"account": 1})
+    greedy, modest = values("slurm-multifactor", *jobs, fair_share=(0.1, 0.9))
+    assert modest < greedy
+
+
+@pytest.mark.parametrize("name", list(ORDERINGS))
+def test_an_ordering_says_truly_whether_its_scores_vary_while_jobs_wait(name: str) -> None:
+    now, later = score(name, now=NOW), score(name, now=NOW + 50.0)
+    assert (now != later) == ORDERINGS[name].varies

@@ -1,0 +1,64 @@
+"""How tests call the simulators: policies by name, answers in the oracle's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction import HISTORY
+from dovetail.simulator import simulate
+from tests.builders import JobRow
+from tests.oracles.answers import answer_of
+from tests.oracles.simulator import Answer
+
+Affinity = Mapping[str, tuple[str, ...]]
+
+
+class Run(Protocol):
+    """Simulate these jobs on this cluster."""
+
+    def __call__(
+        self,
+        cluster: Cluster | str,
+        *rows: JobRow,
+        ordering: str = "fcfs",
+        placement: str = "first-available",
+        backfill: Backfill = Backfill.NONE,
+        affinity: Affinity | None = None,
+    ) -> Answer: ...
+
+
+def compiled_schedule(
+    trace: Trace,
+    cluster: Cluster,
+    ordering: str,
+    placement: str,
+    backfill: Backfill,
+    estimates: Estimates,
+    affinity: Affinity | None = None,
+) -> Schedule:
+    """The schedule; `affinity` replaces the placement's own, and history is always at hand."""
+    place = replace(PLACEMENTS[placement], affinity=affinity or {})
+    return simulate(trace, cluster, ORDERINGS[ordering], place, backfill, estimates, HISTORY)
+
+
+def compiled(
+    trace: Trace,
+    cluster: Cluster,
+    ordering: str,
+    placement: str,
+    backfill: Backfill,
+    estimates: Estimates,
+    affinity: Affinity | None = None,
+) -> Answer:
+    """The schedule, in the oracle's form."""
+    return answer_of(
+        compiled_schedule(trace, cluster, ordering, placement, backfill, estimates, affinity)
+    )

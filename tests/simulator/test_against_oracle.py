@@ -1,0 +1,89 @@
+"""The compiled simulator gives the oracle's schedule: same starts, nodes, GPUs, job by job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from dovetail.domain.policy import Backfill, Estimates
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction import HISTORY
+from tests.oracles.answers import FromHistory, difference
+from tests.oracles.cases import Case, cases, reduced
+from tests.oracles.simulator import simulate as play
+from tests.simulator.runs import compiled
+
+Estimated = Callable[[Case], Estimates]
+quick = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.generate,),  # cases come from one seed each: `reduced` shrinks them
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.mark.parametrize("backfill", list(Backfill), ids=lambda backfill: backfill.value)
+@pytest.mark.parametrize("placement", list(PLACEMENTS))
+@pytest.mark.parametrize("ordering", list(ORDERINGS))
+@settings(quick, max_examples=20)
+@given(case=cases(most_jobs=14))
+def test_every_combination_of_policies_gives_the_schedule_of_the_oracle(
+    ordering: str, placement: str, backfill: Backfill, case: Case
+) -> None:
+    agree(case, ordering, placement, backfill, as_told)
+
+
+@settings(quick, max_examples=2500)
+@given(
+    case=cases(),
+    ordering=st.sampled_from(list(ORDERINGS)),
+    placement=st.sampled_from(list(PLACEMENTS)),
+    backfill=st.sampled_from(list(Backfill)),
+)
+def test_longer_traces_give_the_schedule_of_the_oracle(
+    case: Case, ordering: str, placement: str, backfill: Backfill
+) -> None:
+    agree(case, ordering, placement, backfill, as_told)
+
+
+@pytest.mark.parametrize("ordering", ["sjf", "qssf"])
+@pytest.mark.parametrize("backfill", list(Backfill), ids=lambda backfill: backfill.value)
+@settings(quick, max_examples=100)
+@given(case=cases())
+def test_estimates_predicted_on_arrival_give_the_schedule_of_the_oracle(
+    ordering: str, backfill: Backfill, case: Case
+) -> None:
+    agree(case, ordering, "best-fit", backfill, predicted)
+
+
+def agree(
+    case: Case, ordering: str, placement: str, backfill: Backfill, estimated: Estimated
+) -> None:
+    """Run both; if they part, say where they first do, on as small a case as shows it."""
+
+    def parting(case: Case) -> str | None:
+        trace, cluster, estimates = case.trace, case.cluster, estimated(case)
+        affinity = case.affinity if placement == "gpu-affinity" else {}
+        seconds = None if estimates.seconds is None else estimates.seconds.tolist()
+        history = FromHistory(HISTORY, trace)
+        oracle = play(trace, cluster, ordering, placement, backfill, seconds, affinity, history)
+        answer = compiled(trace, cluster, ordering, placement, backfill, estimates, affinity)
+        return difference(oracle, answer)
+
+    if parting(case) is not None:
+        small = reduced(case, lambda smaller: parting(smaller) is not None)
+        policies = f"{ordering} × {placement} × {backfill.value}"
+        pytest.fail(f"{policies}: {parting(small)}\n{small!r}", pytrace=False)
+
+
+def as_told(case: Case) -> Estimates:
+    return case.estimates
+
+
+def predicted(case: Case) -> Estimates:
+    return Estimates("predicted", None)

@@ -1,0 +1,61 @@
+"""What holds of every schedule, whatever the policies."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from dovetail.domain.policy import Backfill
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+from tests.oracles.answers import schedule_of
+from tests.oracles.cases import Case, cases
+from tests.oracles.invariants import check, check_promises
+from tests.oracles.simulator import simulate as play
+from tests.simulator.runs import compiled, compiled_schedule
+
+quick = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.generate,),  # cases come from one seed each: `reduced` shrinks them
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@settings(quick, max_examples=500)
+@given(
+    case=cases(),
+    ordering=st.sampled_from(list(ORDERINGS)),
+    placement=st.sampled_from(list(PLACEMENTS)),
+    backfill=st.sampled_from(list(Backfill)),
+)
+def test_no_schedule_overbooks_a_node_or_breaks_a_gang(
+    case: Case, ordering: str, placement: str, backfill: Backfill
+) -> None:
+    check(
+        compiled_schedule(case.trace, case.cluster, ordering, placement, backfill, case.estimates)
+    )
+
+
+@settings(quick, max_examples=200)
+@given(case=cases(), backfill=st.sampled_from(list(Backfill)))
+def test_the_oracle_itself_neither_overbooks_a_node_nor_breaks_a_gang(
+    case: Case, backfill: Backfill
+) -> None:
+    seconds = [row.run if row.estimate is None else row.estimate for row in case.rows]
+    answer = play(case.trace, case.cluster, "fcfs", "best-fit", backfill, seconds)
+    check(schedule_of(answer, case.trace, case.cluster))
+
+
+@settings(quick, max_examples=500)
+@given(case=cases().map(Case.exact), placement=st.sampled_from(list(PLACEMENTS)))
+def test_easy_backfilling_never_misses_the_first_promise_to_the_head_of_the_queue(
+    case: Case, placement: str
+) -> None:
+    exact = [row.run for row in case.rows]
+    oracle = play(case.trace, case.cluster, "fcfs", placement, Backfill.EASY, exact)
+    answer = compiled(case.trace, case.cluster, "fcfs", placement, Backfill.EASY, case.estimates)
+    answer.promised = oracle.promised
+    check_promises(oracle)
+    check_promises(answer)

@@ -1,0 +1,204 @@
+"""Clusters from the files that sites and published traces have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import ClusterError
+from dovetail.traces.clusters import CLUSTER_FORMATS, read_cluster
+from dovetail.traces.clusters.gres import gpus_of
+from dovetail.traces.clusters.hostlist import expand
+from dovetail.traces.source import read_head
+from tests.traces.samples import write
+
+SCONTROL = """\
+NodeName=gpu001 Arch=x86_64 CoresPerSocket=32
+   CPUAlloc=16 CPUEfctv=64 CPUTot=64 CPULoad=3.01
+   AvailableFeatures=a100,ib
+   Gres=gpu:A100:4(S:0-1)
+   NodeAddr=gpu001 NodeHostName=gpu001 Version=23.11.4
+   RealMemory=524288 AllocMem=131072 FreeMem=300000 Sockets=2 Boards=1
+   State=MIXED ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+   Partitions=gpu,all
+   CfgTRES=cpu=64,mem=512G,billing=64,gres/gpu=4
+
+NodeName=cpu001 Arch=x86_64 CoresPerSocket=32
+   CPUAlloc=0 CPUTot=64 Gres=(null)
+   RealMemory=262144 Partitions=all
+"""
+
+SCONTROL_JSON = json.dumps(
+    {
+        "nodes": [
+            {
+                "name": "gpu001",
+                "gres": "gpu:a100:4(S:0-1)",
+                "cpus": 64,
+                "real_memory": 524288,
+                "partitions": ["gpu", "all"],
+            },
+            {"name": "cpu001", "gres": "", "cpus": 64, "real_memory": 1, "partitions": ["all"]},
+        ]
+    }
+)
+
+SLURM_CONF = """\
+ClusterName=demo   # a comment
+NodeName=DEFAULT CPUs=64 RealMemory=524288
+NodeName=gpu[001-002] Gres=gpu:8 \\
+    State=UNKNOWN
+NodeName=big[1,3]x Gres=gpu:h100:4,shard:16 Sockets=2 CoresPerSocket=48 ThreadsPerCore=2
+nodename=cpu[01-10]
+PartitionName=DEFAULT MaxTime=INFINITE
+PartitionName=gpu Nodes=gpu[001-002],cpu01 PriorityTier=10
+PartitionName=all Nodes=ALL Default=YES
+PartitionName=cpu Nodes=cpu[01-10]
+"""
+
+GRES_CONF = "AutoDetect=off\nNodeName=gpu[001-002] Name=gpu Type=V100 File=/dev/nvidia[0-7]\n"
+
+PHILLY = "machineId, number of GPUs, single GPU mem\nm1, 2, 12GB\nm2, 8, 24GB\nm3, 0, \n"
+HELIOS = "date,vcA,vcB,total\n2020-04-01,8,8,16\n2020-09-27,20,8,28\n"
+PAI = "aaa,V100,96,512,8\nbbb,CPU,96,512,0\nccc,T4,64,256,2\n"
+OPENB = "sn,cpu_milli,memory_mib,gpu,model\nn0,32000,262144,0,\nn1,64000,262144,2,P100\n"
+
+FILES = {
+    "scontrol": ("nodes.txt", SCONTROL),
+    "scontrol-json": ("nodes.json", SCONTROL_JSON),
+    "slurm-conf": ("slurm.conf", SLURM_CONF),
+    "philly": ("cluster_machine_list", PHILLY),
+    "helios": ("cluster_gpu_number.csv", HELIOS),
+    "pai2020": ("pai_machine_spec.csv", PAI),
+    "openb": ("openb_node_list_all_node.csv", OPENB),
+}
+
+
+def members(cluster: Cluster) -> dict[str, list[str]]:
+    """Node names of each partition."""
+    return {p.name: [cluster.nodes[i].name for i in sorted(p.nodes)] for p in cluster.partitions}
+
+
+@pytest.mark.parametrize("name", CLUSTER_FORMATS)
+def test_exactly_one_format_recognises_each_file(name: str, tmp_path: Path) -> None:
+    file, text = FILES[name]
+    path = write(tmp_path / file, text)
+    head = read_head(path)
+    assert [n for n, part in CLUSTER_FORMATS.items() if part.sniff(path, head)] == [name]
+    assert read_cluster(path).cluster == read_cluster(path, name).cluster
+
+
+@pytest.mark.parametrize("name", ["scontrol", "scontrol-json"])
+def test_scontrol_tells_the_same_as_text_and_as_json(name: str, tmp_path: Path) -> None:
+    file, text = FILES[name]
+    found = read_cluster(write(tmp_path / file, text))
+    (node,) = found.cluster.nodes
+    assert (node.name, node.gpus, node.gpu_type) == ("gpu001", 4, "a100")
+    assert (node.cpus, node.memory_gb) == (64, 512)
+    assert members(found.cluster) == {"gpu": ["gpu001"], "all": ["gpu001"]}
+    assert found.notes == ("1 node has no GPU: left out",)
+
+
+def test_slurm_conf_takes_types_from_gres_conf_beside_it(tmp_path: Path) -> None:
+    write(tmp_path / "gres.conf", GRES_CONF)
+    found = read_cluster(write(tmp_path / "slurm.conf", SLURM_CONF))
+    shapes = [(n.name, n.gpus, n.gpu_type, n.cpus) for n in found.cluster.nodes]
+    assert shapes == [
+        ("gpu001", 8, "v100", 64),
+        ("gpu002", 8, "v100", 64),
+        ("big1x", 4, "h100", 64),
+        ("big3x", 4, "h100", 64),
+    ]
+    assert members(found.cluster) == {
+        "gpu": ["gpu001", "gpu002"],
+        "all": ["gpu001", "gpu002", "big1x", "big3x"],
+    }
+    assert [p.priority for p in found.cluster.partitions] == [10, 1]
+    assert found.notes == ("10 nodes have no GPU: left out",)
+
+
+def test_slurm_conf_alone_knows_no_type(tmp_path: Path) -> None:
+    cluster = read_cluster(write(tmp_path / "slurm.conf", SLURM_CONF)).cluster
+    assert cluster.gpu_types == ("gpu", "h100")
+
+
+def test_philly_types_are_the_memory_of_a_gpu(tmp_path: Path) -> None:
+    found = read_cluster(write(tmp_path / "cluster_machine_list", PHILLY))
+    assert [(n.gpus, n.gpu_type) for n in found.cluster.nodes] == [(2, "12gb"), (8, "24gb")]
+    assert found.notes[-1] == "1 node has no GPU: left out"
+
+
+def test_helios_virtual_clusters_are_partitions_of_8_gpu_nodes(tmp_path: Path) -> None:
+    found = read_cluster(write(tmp_path / "cluster_gpu_number.csv", HELIOS))
+    assert [n.gpus for n in found.cluster.nodes] == [8, 8, 4, 8]
+    assert members(found.cluster) == {"vcA": ["vcA-0", "vcA-1", "vcA-2"], "vcB": ["vcB-0"]}
+    assert found.notes == ("sizes of virtual clusters as of 2020-09-27",)
+
+
+@pytest.mark.parametrize("name", ["pai2020", "openb"])
+def test_node_tables_leave_out_cpu_machines(name: str, tmp_path: Path) -> None:
+    file, text = FILES[name]
+    found = read_cluster(write(tmp_path / file, text))
+    assert all(node.gpus > 0 for node in found.cluster.nodes)
+    assert found.cluster.nodes[-1].memory_gb == 256
+    assert found.notes == ("1 node has no GPU: left out",)
+
+
+@pytest.mark.parametrize(
+    ("gres", "expected"),
+    [
+        ("gpu:a100:4(S:0-1)", (4, "a100", False)),
+        ("gpu:8", (8, None, False)),
+        ("gpu", (1, None, False)),
+        ("gpu:A100:2(S:0),gpu:v100:1,shard:a100:8", (3, "a100", True)),
+        ("gpu:1g.5gb:7", (7, "1g.5gb", False)),
+        ("(null)", (0, None, False)),
+        (None, (0, None, False)),
+    ],
+)
+def test_generic_resources_tell_gpus_and_type(
+    gres: str | None, expected: tuple[int, str | None, bool]
+) -> None:
+    assert gpus_of(gres) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a", ["a"]),
+        ("a,b", ["a", "b"]),
+        ("a[08-10,12]", ["a08", "a09", "a10", "a12"]),
+        ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
+        ("", []),
+    ],
+)
+def test_host_lists_expand_as_slurm_does(text: str, names: list[str]) -> None:
+    assert expand(text) == names
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("slurm.conf", "NodeName=a[x-y] Gres=gpu:1\n", r"cannot read \[x-y\]"),
+        ("slurm.conf", "NodeName=a[0-999999999] Gres=gpu:1\n", "more than 100,000 nodes"),
+        ("slurm.conf", "NodeName=a,a Gres=gpu:1\n", "node 'a' is named twice"),
+        ("slurm.conf", "NodeName=a CPUs=4\n", "no node with GPUs"),
+        ("nodes.csv", OPENB.replace(",2,P100", ",two,P100"), "line 3: gpu is 'two', expected a"),
+        ("nodes.csv", OPENB.replace(",2,P100", ",-2,P100"), "n1 has -2 GPUs, expected 0 or more"),
+        ("nodes.csv", "who knows\n", "cannot tell its format"),
+        ("nodes.json", '{"nodes": [{"gres": "gpu:1"', "line 1: not valid JSON"),
+    ],
+)
+def test_broken_cluster_files_are_said_in_words(
+    file: str, text: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ClusterError, match=words):
+        read_cluster(write(tmp_path / file, text))
+
+
+def test_a_missing_cluster_file_is_a_cluster_error(tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match="No such file"):
+        read_cluster(tmp_path / "missing")
