@@ -105,7 +105,7 @@ class _Play:
         for row in arrived:
             self.submit(row)
         self.answer.events += len(ended) + len(overrun) + len(arrived)
-        if ended or arrived:
+        if ended or any(row not in self.answer.rejected for row in arrived):
             self.schedule(now)
 
     def submit(self, row: int) -> None:

@@ -30,7 +30,7 @@ quick = settings(
 @pytest.mark.parametrize("backfill", list(Backfill), ids=lambda backfill: backfill.value)
 @pytest.mark.parametrize("placement", list(PLACEMENTS))
 @pytest.mark.parametrize("ordering", list(ORDERINGS))
-@settings(quick, max_examples=20)
+@settings(quick, max_examples=15)
 @given(case=cases(most_jobs=14))
 def test_every_combination_of_policies_gives_the_schedule_of_the_oracle(
     ordering: str, placement: str, backfill: Backfill, case: Case
@@ -38,7 +38,7 @@ def test_every_combination_of_policies_gives_the_schedule_of_the_oracle(
     agree(case, ordering, placement, backfill, as_told)
 
 
-@settings(quick, max_examples=2500)
+@settings(quick, max_examples=1500)
 @given(
     case=cases(),
     ordering=st.sampled_from(list(ORDERINGS)),

@@ -1,0 +1,61 @@
+# One command for each purpose; everything is installed into .venv, nothing outside it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
+
+.PHONY: demo test check bench clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+.PHONY: help
+
+demo: $(VENV)/.installed  ## compare scheduling policies on a synthetic workload: table and report
+	@mkdir -p demo
+	$(BIN)/dovetail compare synth:helios --cluster 16x8:v100,8x4:p100 --seed 0 \
+		--sequences 4 --length 1024 --workers 2 \
+		--json demo/compare.json --report demo/report.html
+
+test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(ONE_THREAD) $(BIN)/python -m pytest
+
+check: test  ## the same
+
+bench: $(VENV)/.dev  ## measure what the README says about speed
+	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
+
+clean:  ## remove the environment, caches and the demo's output
+	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Both installs are editable: whatever order the targets run in, the code is that of the folder.
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	@echo "installing Dovetail into $(VENV)"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	@echo "installing Dovetail and its checks into $(VENV)"
+	@$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Dovetail needs Python 3.11 or later; name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+		exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && apt-get install -y -qq python3-venv; \
+		else \
+			echo "Python's venv module is missing; on Debian: sudo apt install python3-venv"; \
+			exit 1; \
+		fi; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@

@@ -1,0 +1,138 @@
+"""The library in five functions: load a trace and a cluster, simulate, compare, summarise.
+
+>>> import dovetail
+>>> trace = dovetail.load_trace("synth:helios", jobs=500, seed=1, load=0.9, cluster_gpus=64)
+>>> schedule = dovetail.simulate(trace, "8x8", order="saf", backfill="none", estimates="exact")
+>>> dovetail.summary(schedule)["unfinished"]
+0
+>>> result = dovetail.compare(trace, "8x8", ["fcfs", "saf+none"], estimates="exact")
+>>> result.best("wait_mean").label
+'saf+none'
+>>> result.bound.wait_mean <= result.best("wait_mean").metrics["wait_mean"]
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from dovetail import __version__
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.cluster_toml import load_cluster as _parse_cluster
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.metrics import summary
+from dovetail.domain.policy import Backfill, Estimates, Ordering, Placement
+from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
+from dovetail.evaluation.comparison import Comparison, Progress
+from dovetail.evaluation.comparison import compare as _compare
+from dovetail.evaluation.policy import BACKFILLS, Policy, ordering_named
+from dovetail.evaluation.protocols import default_estimates
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction import HISTORY
+from dovetail.simulator import simulate as _simulate
+from dovetail.traces.clusters import read_cluster
+from dovetail.traces.estimates import make_estimates
+from dovetail.traces.read import read_trace
+from dovetail.traces.synthetic import WORKLOADS, synthesize
+
+__all__ = ["compare", "load_cluster", "load_trace", "simulate", "summary"]
+
+SYNTHETIC = "synth:"
+"""What the name of a workload starts with, where a file could stand."""
+
+
+def load_trace(
+    source: str | Path | Trace,
+    *,
+    format: str | None = None,
+    repair: Iterable[str] = (),
+    jobs: int | None = None,
+    seed: int = 0,
+    load: float | None = None,
+    cluster_gpus: int | None = None,
+) -> Trace:
+    """A trace file of any known format, or jobs drawn from a workload, such as `synth:helios`.
+
+    `format` and `repair` are for files; `jobs` (10,000 if not given), `seed`, `load` and
+    `cluster_gpus` for workloads. For a file, `jobs` keeps the first so many.
+    """
+    if isinstance(source, Trace):
+        return source
+    if isinstance(source, str) and source.startswith(SYNTHETIC):
+        if format is not None or tuple(repair):
+            raise ConfigError(f"{source}: format and repair are for trace files, not for workloads")
+        workload = WORKLOADS[source.removeprefix(SYNTHETIC)]
+        return synthesize(workload, 10_000 if jobs is None else jobs, seed, load, cluster_gpus)
+    if load is not None or cluster_gpus is not None:
+        raise ConfigError(f"{source}: load and cluster_gpus are for workloads such as synth:helios")
+    trace = read_trace(source, format, repair)
+    if jobs is not None and jobs < 1:
+        raise ConfigError(f"jobs is {jobs}, expected 1 or more")
+    return trace if jobs is None or jobs >= len(trace) else trace.slice(0, jobs)
+
+
+def load_cluster(spec: str | Path | Cluster) -> Cluster:
+    """From `64x8:v100,20x4:p100`, a TOML file, or a file that a site has (`slurm.conf`, ...)."""
+    if isinstance(spec, Cluster):
+        return spec
+    path = Path(spec)
+    if path.suffix != ".toml" and path.is_file():
+        return read_cluster(path).cluster
+    return _parse_cluster(spec)
+
+
+def simulate(
+    trace: Trace | str | Path,
+    cluster: Cluster | str | Path,
+    order: str | Ordering = "fcfs",
+    placement: str | Placement = "best-fit",
+    backfill: str | Backfill = "easy",
+    estimates: str | Estimates | None = None,
+    seed: int = 0,
+) -> Schedule:
+    """Replay a trace on a cluster under one policy.
+
+    Without `estimates` the scheduler knows the users' limits if every job has one, else it
+    predicts run times from jobs that have ended. `seed` matters to noisy estimates.
+    """
+    jobs = load_trace(trace)
+    if not isinstance(estimates, Estimates):
+        estimates = make_estimates(jobs, estimates or default_estimates(jobs), seed)
+    schedule = _simulate(
+        jobs,
+        load_cluster(cluster),
+        ordering_named(order) if isinstance(order, str) else order,
+        PLACEMENTS[placement] if isinstance(placement, str) else placement,
+        BACKFILLS[backfill] if isinstance(backfill, str) else backfill,
+        estimates,
+        HISTORY,
+    )
+    return replace(schedule, config={**schedule.config, "seed": seed, "version": __version__})
+
+
+def compare(
+    trace: Trace | str | Path,
+    cluster: Cluster | str | Path,
+    policies: Iterable[str | Policy],
+    estimates: str | None = None,
+    seed: int = 0,
+    sequences: int | None = None,
+    length: int = 1024,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Policies side by side, each written ORDER[+BACKFILL][@PLACEMENT]; see `evaluation`."""
+    return _compare(
+        load_trace(trace),
+        load_cluster(cluster),
+        policies,
+        estimates,
+        seed,
+        sequences,
+        length,
+        workers,
+        progress,
+    )

@@ -1,0 +1,5 @@
+"""`python -m dovetail.cli` is `dovetail`."""
+
+from dovetail.cli import main
+
+main()

@@ -1,0 +1,55 @@
+"""Files that commands write: checked before the work starts, and whole or not there at all."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dovetail.domain.errors import ConfigError
+
+
+def refuse_bad_targets(**targets: Path | None) -> None:
+    """Raise before an hour's simulation, not after it, if an option names a hopeless file."""
+    for option, path in targets.items():
+        if path is None:
+            continue
+        if path.is_dir():
+            raise ConfigError(f"--{option} {path}: is a folder; name a file")
+        if not path.absolute().parent.is_dir():
+            raise ConfigError(
+                f"--{option} {path}: no folder {path.parent}; make it first: mkdir -p {path.parent}"
+            )
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a file beside the target, then put it in its place."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write(part)
+        part.replace(path)
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot write: {problem.strerror or problem}") from problem
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write data as JSON text; the same data gives the same bytes."""
+    write_whole(path, lambda part: part.write_text(json_text(data), encoding="utf-8"))
+
+
+def json_text(data: Any) -> str:
+    """Indented JSON; what is not a finite number becomes null, since JSON has no NaN."""
+    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

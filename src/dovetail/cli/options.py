@@ -1,0 +1,84 @@
+"""Options that several commands share, so that they read and behave alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dovetail.domain.errors import ConfigError
+
+TraceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRACE",
+        help="A trace file of any format (see `dovetail trace formats`), or synth:NAME "
+        "for a drawn one (philly, helios, pai, lublin).",
+        show_default=False,
+    ),
+]
+ClusterOption = Annotated[
+    str,
+    typer.Option(
+        "--cluster",
+        metavar="SPEC",
+        help="Nodes x GPUs : type, for example 64x8:v100,20x4:p100, or a .toml file.",
+        show_default=False,
+    ),
+]
+PlacementOption = Annotated[
+    str,
+    typer.Option("--placement", metavar="NAME", help="On which GPUs (see `dovetail policies`)."),
+]
+BackfillOption = Annotated[
+    str,
+    typer.Option(
+        "--backfill",
+        metavar="KIND",
+        help="What may pass a blocked job: none, easy or conservative.",
+    ),
+]
+EstimatesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--estimates",
+        metavar="KIND",
+        help="What the scheduler is told of run times: exact (the truth, for bounds), limit (the "
+        "users'), noisy:SIGMA or predicted (from ended jobs). Default: limit where every job has "
+        "one, else predicted.",
+        show_default=False,
+    ),
+]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of all chance.")]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="The file's format; guessed from its content if not given.",
+        show_default=False,
+    ),
+]
+RepairOption = Annotated[
+    str,
+    typer.Option(
+        "--repair",
+        metavar="NAMES",
+        help="Repairs to make, with commas: clamp, drop, dedupe, sort or all. Each is counted "
+        "and noted; without them a bad row is an error.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write all figures as JSON.", show_default=False),
+]
+
+
+def names_in(text: str, option: str) -> tuple[str, ...]:
+    """The names of `a,b,c`."""
+    names = tuple(name.strip() for name in text.split(",")) if text.strip() else ()
+    if not all(names):
+        raise ConfigError(f"{option} {text!r}: an empty name between commas")
+    return names

@@ -1,0 +1,162 @@
+"""`dovetail simulate`: one policy over a whole trace, with every job's start and GPUs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dovetail.cli.amounts import duration, number, percent
+from dovetail.cli.files import refuse_bad_targets
+from dovetail.cli.options import (
+    BackfillOption,
+    ClusterOption,
+    EstimatesOption,
+    JsonOption,
+    PlacementOption,
+    SeedOption,
+    TraceArgument,
+)
+
+if TYPE_CHECKING:
+    from dovetail.domain.schedule import Schedule
+
+
+def simulate(
+    trace: TraceArgument,
+    cluster: ClusterOption,
+    order: Annotated[
+        str,
+        typer.Option(
+            "--order", metavar="NAME", help="Which job goes next (see `dovetail policies`)."
+        ),
+    ] = "fcfs",
+    placement: PlacementOption = "best-fit",
+    backfill: BackfillOption = "easy",
+    estimates: EstimatesOption = None,
+    seed: SeedOption = 0,
+    json: JsonOption = None,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(
+            "--schedule",
+            metavar="FILE",
+            help="Write one row per job as Parquet: start, end, wait, nodes, GPUs.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Replay a trace on a cluster under one policy.
+
+    \b
+    Example:
+      dovetail simulate history.parquet --cluster cluster.toml --order saf \\
+        --json saf.json --schedule saf.parquet
+    """
+    refuse_bad_targets(json=json, schedule=schedule)
+    from dovetail.cli.files import write_json
+    from dovetail.cli.schedule_file import write_schedule
+    from dovetail.domain.metrics import summary
+
+    found = _replay(trace, cluster, order, placement, backfill, estimates, seed)
+    figures = summary(found)
+    if json is not None:
+        write_json(json, figures)
+    if schedule is not None:
+        write_schedule(found, schedule)
+    _show(found, figures)
+    for path in (json, schedule):
+        if path is not None:
+            typer.echo(f"wrote {path}")
+
+
+def _replay(
+    source: str,
+    cluster: str,
+    order: str,
+    placement: str,
+    backfill: str,
+    estimates: str | None,
+    seed: int,
+) -> Schedule:
+    from dovetail import api
+    from dovetail.cli import INTERRUPTED
+    from dovetail.cli.screen import progress_bar, warn_of_compiling
+    from dovetail.evaluation.policy import Policy
+
+    policy = Policy(order, backfill, placement)  # a misspelt name should not cost a minute
+    site = api.load_cluster(cluster)
+    with progress_bar("reading the trace") as report:
+        trace = api.load_trace(source, progress=report)
+    warn_of_compiling()
+    submitted = 0.0
+    try:
+        with progress_bar(f"simulating {len(trace):,} jobs") as report:
+
+            def advance(fraction: float) -> None:
+                nonlocal submitted
+                submitted = fraction
+                report(fraction)
+
+            return api.simulate(
+                trace,
+                site,
+                order=policy.order,
+                placement=policy.placement,
+                backfill=policy.backfill,
+                estimates=estimates,
+                seed=seed,
+                progress=advance,
+            )
+    except KeyboardInterrupt:
+        done = f"{round(submitted * len(trace)):,} of {len(trace):,} jobs were submitted"
+        typer.echo(f"interrupted: {done}; nothing was written", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
+    from dovetail.cli.screen import facts, results
+
+    config, jobs = figures["config"], figures["jobs"]
+    console = results()
+    console.print(
+        facts(
+            [
+                ("trace", f"{config['trace']}, {jobs:,} jobs"),
+                ("cluster", f"{config['cluster']}, {schedule.cluster.total_gpus:,} GPUs"),
+                (
+                    "policy",
+                    f"{config['order']}+{config['backfill']}@{config['placement']}, "
+                    f"{config['estimates']} estimates",
+                ),
+                (
+                    "wait",
+                    f"mean {duration(figures['wait_mean'])}, median "
+                    f"{duration(figures['wait_p50'])}, p95 {duration(figures['wait_p95'])}, "
+                    f"p99 {duration(figures['wait_p99'])}",
+                ),
+                ("job completion", f"mean {duration(figures['jct_mean'])} from submission"),
+                (
+                    "bounded slowdown",
+                    f"mean {number(figures['bsld_mean'])}, p95 {number(figures['bsld_p95'])}",
+                ),
+                ("GPUs in use", f"{percent(figures['gpu_utilization'])} of {_span(figures)}"),
+                ("fragmentation", f"{percent(figures['fragmentation_mean'])} of GPUs, mean"),
+                ("fairness", f"{figures['fairness_jain_users']:.2f} (Jain, over users; 1 is even)"),
+                ("backfilled", f"{figures['backfilled']:,} jobs"),
+                (
+                    "simulated in",
+                    f"{figures['sim_seconds']:.2f} s ({figures['events']:,} events)",
+                ),
+            ]
+        )
+    )
+    for reason, count in schedule.rejections().items():
+        jobs_were = "job was" if count == 1 else "jobs were"
+        typer.echo(f"rejected: {count:,} {jobs_were} not started: {reason}")
+
+
+def _span(figures: dict[str, Any]) -> str:
+    throughput = number(figures["throughput_jobs_per_hour"])
+    return f"{duration(figures['makespan'])}, {throughput} jobs/h"

@@ -1,0 +1,1 @@
+"""What a policy is worth: runs, bounds, paired comparisons, tables and reports."""

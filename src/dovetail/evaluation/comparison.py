@@ -1,0 +1,196 @@
+"""Policies side by side: same jobs, same estimates, same windows, and the bound below them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dovetail import __version__
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.trace import Trace
+from dovetail.evaluation.bounds import Bounds, lower_bounds
+from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
+from dovetail.evaluation.policy import Policy
+from dovetail.evaluation.protocols import default_estimates, plan
+from dovetail.traces.estimates import make_estimates
+from dovetail.traces.inspect import describe
+
+HIGHER_IS_BETTER = frozenset({"gpu_utilization", "throughput_jobs_per_hour", "fairness_jain_users"})
+"""Of the metrics; of all others less is better."""
+
+Progress = Callable[[int, int, str], None]
+"""Runs done, runs in all, the policy that was just run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one policy achieved: the mean over windows of every metric, and each window's."""
+
+    label: str
+    policy: Policy
+    metrics: Mapping[str, float]
+    per_window: Mapping[str, tuple[float, ...]]
+    wait_percentiles: tuple[float, ...]  # 0 to 100 %, over the jobs of all windows
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Rows in the order asked for. `complete` is False when Ctrl-C came before the end."""
+
+    rows: tuple[Row, ...]
+    bound: Bounds
+    config: Mapping[str, Any]
+    trace_facts: Mapping[str, Any]
+    complete: bool = True
+
+    def __getitem__(self, label: str) -> Row:
+        """The row of a policy, by its label here or in full."""
+        for row in self.rows:
+            if label in (row.label, row.policy.label()):
+                return row
+        raise ConfigError(f"no row {label!r}; has {', '.join(row.label for row in self.rows)}")
+
+    def best(self, metric: str = "wait_mean") -> Row:
+        """The row with the best value; the first of those that share it."""
+        sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
+        known = [row for row in self.rows if metric in row.metrics]
+        if not known:
+            raise ConfigError(f"no metric {metric!r}; see the keys of a row's metrics")
+        ranked = [row for row in known if not math.isnan(row.metrics[metric])] or known
+        return min(ranked, key=lambda row: sign * row.metrics[metric])
+
+    def to_json(self) -> str:
+        """Stable text: sorted keys, unknown numbers as null; only sim_seconds varies."""
+        return json.dumps(_plain(asdict(self)), sort_keys=True, indent=2, allow_nan=False) + "\n"
+
+
+def compare(
+    trace: Trace,
+    cluster: Cluster,
+    policies: Iterable[str | Policy],
+    estimates: str | None = None,
+    seed: int = 0,
+    sequences: int | None = None,
+    length: int = 1024,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run every policy on the whole trace, or on `sequences` random windows of `length` jobs.
+
+    Estimates are made once for the whole trace (without a kind: see `default_estimates`), except
+    predicted ones, which every run learns anew from its own past. The result is the same
+    for any number of `workers`; without one, processes are started where they pay.
+    """
+    chosen = _distinct(policies)
+    windows = plan(trace, sequences, length, seed)
+    told = make_estimates(trace, estimates or default_estimates(trace), seed)
+    work = Work(trace, cluster, told, chosen, windows)
+    labels = _labels(chosen)
+    outcomes: dict[Task, Outcome] = {}
+    total = len(chosen) * len(windows)
+
+    def finished(task: Task, outcome: Outcome) -> None:
+        outcomes[task] = outcome
+        if progress is not None:
+            progress(len(outcomes), total, labels[task.policy])
+
+    try:
+        perform_all(work, workers, finished)
+    except KeyboardInterrupt:
+        if not outcomes:
+            raise
+    kept = _comparable(outcomes, len(chosen))
+    return Comparison(
+        rows=tuple(
+            _row(labels[p], policy, [outcomes[Task(w, p)] for w in kept])
+            for p, policy in enumerate(chosen)
+            if Task(kept[0], p) in outcomes
+        ),
+        bound=_mean_bound([lower_bounds(windows[w].cut(trace, told)[0], cluster) for w in kept]),
+        config={
+            "version": __version__,
+            "seed": seed,
+            "estimates": told.name,
+            "policies": [policy.label() for policy in chosen],
+            "sequences": sequences,
+            "length": None if sequences is None else length,
+            "window_starts": None if sequences is None else [windows[w].start for w in kept],
+            "trace": trace.name,
+            "trace_digest": trace.digest(),
+            "cluster": cluster.name,
+            "cluster_digest": cluster.digest(),
+            "cluster_nodes": len(cluster.nodes),
+            "cluster_gpus": cluster.total_gpus,
+        },
+        trace_facts=describe(trace),
+        complete=len(outcomes) == total,
+    )
+
+
+def _distinct(policies: Iterable[str | Policy]) -> tuple[Policy, ...]:
+    parsed = (Policy.parse(text) if isinstance(text, str) else text for text in policies)
+    chosen = tuple(dict.fromkeys(parsed))
+    if not chosen:
+        raise ConfigError("no policy to compare; name one or more, for example fcfs, saf+none")
+    return chosen
+
+
+def _labels(policies: Sequence[Policy]) -> list[str]:
+    """Short names; the placement is left out where all have the same."""
+    places = {policy.placement for policy in policies}
+    shared = places.pop() if len(places) == 1 else None
+    return [policy.label(placement=shared) for policy in policies]
+
+
+def _comparable(outcomes: Mapping[Task, Outcome], policies: int) -> list[int]:
+    """Windows that every policy has finished; if there is none, the one that most have."""
+    finished: dict[int, int] = {}
+    for task in outcomes:
+        finished[task.window] = finished.get(task.window, 0) + 1
+    complete = sorted(window for window, count in finished.items() if count == policies)
+    return complete or [max(sorted(finished), key=lambda window: finished[window])]
+
+
+def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> Row:
+    numbers = [key for key in outcomes[0].metrics if key != "config"]
+    per_window = {key: tuple(float(o.metrics[key]) for o in outcomes) for key in numbers}
+    waits = np.concatenate([outcome.wait for outcome in outcomes])
+    marks = np.percentile(waits, np.arange(101)) if len(waits) else np.empty(0)
+    return Row(
+        label=label,
+        policy=policy,
+        metrics={key: _mean(values) for key, values in per_window.items()},
+        per_window=per_window,
+        wait_percentiles=tuple(marks.tolist()),
+    )
+
+
+def _mean_bound(bounds: Sequence[Bounds]) -> Bounds:
+    return Bounds(
+        wait_mean=_mean([bound.wait_mean for bound in bounds]),
+        jct_mean=_mean([bound.jct_mean for bound in bounds]),
+        bsld_mean=_mean([bound.bsld_mean for bound in bounds]),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Over the windows in which any job ran."""
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: NaN and infinity become null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

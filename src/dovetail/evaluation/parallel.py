@@ -1,0 +1,129 @@
+"""Many runs at once: policies × windows in worker processes that get the trace once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing.synchronize import Event
+from typing import Any, NamedTuple
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
+from dovetail.domain.metrics import summary
+from dovetail.domain.policy import Estimates
+from dovetail.domain.trace import Trace
+from dovetail.evaluation.policy import Policy
+from dovetail.evaluation.protocols import Window
+from dovetail.evaluation.run import run
+
+SMALL = 2_000_000
+"""Simulated jobs below which processes cost more than they gain.
+
+A worker needs CROSSOVER_SECONDS to start (imports, loading compiled code); a job takes 3 µs.
+"""
+
+
+class Task(NamedTuple):
+    """One run: positions in the lists of windows and policies."""
+
+    window: int
+    policy: int
+
+
+class Outcome(NamedTuple):
+    """What is kept of a run."""
+
+    metrics: dict[str, Any]  # as `summary` gives them
+    wait: Floats  # seconds, of the jobs that ran
+
+
+class Stopped(Exception):  # noqa: N818 - reads as what happened
+    """A worker was told to give up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All that a worker needs."""
+
+    trace: Trace
+    cluster: Cluster
+    estimates: Estimates
+    policies: tuple[Policy, ...]
+    windows: tuple[Window, ...]
+
+    def tasks(self) -> list[Task]:
+        """Window by window, so that what is finished early is comparable."""
+        count = len(self.policies)
+        return [Task(w, p) for w in range(len(self.windows)) for p in range(count)]
+
+    def perform(self, task: Task, progress: Callable[[float], None] | None = None) -> Outcome:
+        trace, estimates = self.windows[task.window].cut(self.trace, self.estimates)
+        schedule = run(trace, self.cluster, self.policies[task.policy], estimates, progress)
+        return Outcome(summary(schedule), schedule.wait[schedule.ran])
+
+
+def perform_all(work: Work, workers: int | None, finished: Callable[[Task, Outcome], None]) -> None:
+    """Run every task; `finished` is called here, in whatever order they end."""
+    tasks = work.tasks()
+    if workers is not None and workers < 1:
+        raise ConfigError(f"workers is {workers}, expected 1 or more")
+    jobs = len(work.policies) * sum(window.stop - window.start for window in work.windows)
+    wanted = (1 if jobs < SMALL else os.cpu_count() or 1) if workers is None else workers
+    if min(wanted, len(tasks)) > 1:
+        _perform_in_processes(work, tasks, min(wanted, len(tasks)), finished)
+        return
+    for task in tasks:
+        finished(task, work.perform(task))
+
+
+def _perform_in_processes(
+    work: Work, tasks: Sequence[Task], workers: int, finished: Callable[[Task, Outcome], None]
+) -> None:
+    # Not fork: a lock held by one of Polars' or NumPy's threads would stay locked in the child.
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    with ProcessPoolExecutor(workers, context, _start_worker, (work, stop)) as pool:
+        futures = {pool.submit(_perform_here, task): task for task in tasks}
+        try:
+            for future in as_completed(futures):
+                finished(futures[future], future.result())
+        except BrokenProcessPool as problem:
+            raise ConfigError(
+                "a worker process ended unexpectedly; call compare under "
+                '`if __name__ == "__main__":` in a script, or use workers=1'
+            ) from problem
+        finally:
+            # After Ctrl-C runs that have begun end at their next look at `stop`.
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Worker(NamedTuple):
+    work: Work
+    stop: Event
+
+
+_worker: list[_Worker] = []
+"""What this process was started for; a pool can hand it over only through the module."""
+
+
+def _start_worker(work: Work, stop: Event) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    _worker[:] = [_Worker(work, stop)]
+
+
+def _perform_here(task: Task) -> Outcome:
+    work, stop = _worker[0]
+
+    def look(share: float) -> None:
+        if stop.is_set():
+            raise Stopped
+
+    look(0.0)
+    return work.perform(task, look)

@@ -1,0 +1,28 @@
+"""One run: a trace on a cluster under a policy that is given by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dovetail import __version__
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.policy import Estimates
+from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
+from dovetail.evaluation.policy import Policy
+from dovetail.prediction import HISTORY
+from dovetail.simulator import simulate
+
+
+def run(
+    trace: Trace,
+    cluster: Cluster,
+    policy: Policy,
+    estimates: Estimates,
+    progress: Callable[[float], None] | None = None,
+) -> Schedule:
+    """Replay the trace; `progress` gets the share of jobs submitted so far."""
+    order, place, fill = policy.parts()
+    schedule = simulate(trace, cluster, order, place, fill, estimates, HISTORY, progress)
+    return replace(schedule, config={**schedule.config, "version": __version__})
