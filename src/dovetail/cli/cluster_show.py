@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dovetail.cli.amounts import number
 from dovetail.cli.plain import cell
 
 if TYPE_CHECKING:
@@ -51,9 +50,7 @@ def _kinds(cluster: Cluster) -> Table:
 
     headers = ("nodes", "GPUs each", "GPU type", "speed", "CPUs", "memory GB", "switches")
     table = columns(*headers, right=[header for header in headers if header != "GPU type"])
-    kinds = Counter(
-        (node.gpus, node.gpu_type, node.cpus, node.memory_gb) for node in cluster.nodes
-    )
+    kinds = Counter((node.gpus, node.gpu_type, node.cpus, node.memory_gb) for node in cluster.nodes)
     for (gpus, gpu_type, cpus, memory), count in kinds.items():
         alike = (gpus, gpu_type, cpus, memory)
         switches = {
@@ -74,7 +71,7 @@ def _kinds(cluster: Cluster) -> Table:
 
 
 def _limit(amount: float) -> str:
-    return "any" if math.isinf(amount) else number(amount, 0)
+    return "any" if math.isinf(amount) else f"{amount:,.0f}"
 
 
 def _partitions(cluster: Cluster) -> Table:

@@ -70,6 +70,26 @@ RepairOption = Annotated[
         show_default=False,
     ),
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        help="The first N jobs of a file, or how many to draw (10,000 if not given).",
+        show_default=False,
+    ),
+]
+LoadOption = Annotated[
+    float | None,
+    typer.Option(
+        "--load",
+        metavar="X",
+        help="For synth:NAME only: GPU time asked for, as a share of what the cluster has. "
+        "Default: 0.9.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Write all figures as JSON.", show_default=False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def one_line(text: str) -> str:
-    """Line ends become spaces; control characters, which could drive a terminal, are spelled out."""
+    """Line ends become spaces; what could drive a terminal is spelled out."""
     return visible(" ".join(text.split()))
 
 

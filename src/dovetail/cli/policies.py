@@ -35,7 +35,7 @@ _BACKFILLS = {
 
 
 def policies() -> None:
-    """List orderings, placements and backfills, with the formula of each.
+    """List orderings, placements and backfills with formulas.
 
     \b
     Example:

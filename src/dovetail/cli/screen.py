@@ -69,13 +69,15 @@ def progress_bar(text: str) -> Iterator[Report]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
+    console = messages()
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         Remaining(elapsed_when_finished=True),
-        console=messages(),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,  # Rich would print an empty line for each bar
     )
     with bar:
         task = bar.add_task(text, total=1.0)

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dovetail.cli.amounts import duration, number, percent
 from dovetail.cli.files import refuse_bad_targets
 from dovetail.cli.options import (
     BackfillOption,
     ClusterOption,
     EstimatesOption,
+    JobsOption,
     JsonOption,
+    LoadOption,
     PlacementOption,
     SeedOption,
     TraceArgument,
 )
+from dovetail.evaluation.units import duration, factor, share
 
 if TYPE_CHECKING:
+    from dovetail.domain.cluster import Cluster
     from dovetail.domain.schedule import Schedule
+    from dovetail.domain.trace import Trace
+    from dovetail.evaluation.policy import Policy
 
 
 def simulate(
@@ -36,6 +42,8 @@ def simulate(
     backfill: BackfillOption = "easy",
     estimates: EstimatesOption = None,
     seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    load: LoadOption = None,
     json: JsonOption = None,
     schedule: Annotated[
         Path | None,
@@ -55,11 +63,17 @@ def simulate(
         --json saf.json --schedule saf.parquet
     """
     refuse_bad_targets(json=json, schedule=schedule)
+    from dovetail import api
     from dovetail.cli.files import write_json
+    from dovetail.cli.loading import open_trace
     from dovetail.cli.schedule_file import write_schedule
     from dovetail.domain.metrics import summary
+    from dovetail.evaluation.policy import Policy
 
-    found = _replay(trace, cluster, order, placement, backfill, estimates, seed)
+    policy = Policy(order, backfill, placement)  # a misspelt name should not cost the reading
+    site = api.load_cluster(cluster)
+    jobs_of = open_trace(trace, site, jobs, load, seed)
+    found = _replay(jobs_of, site, policy, estimates, seed)
     figures = summary(found)
     if json is not None:
         write_json(json, figures)
@@ -72,23 +86,15 @@ def simulate(
 
 
 def _replay(
-    source: str,
-    cluster: str,
-    order: str,
-    placement: str,
-    backfill: str,
-    estimates: str | None,
-    seed: int,
+    trace: Trace, cluster: Cluster, policy: Policy, estimates: str | None, seed: int
 ) -> Schedule:
-    from dovetail import api
     from dovetail.cli import INTERRUPTED
     from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.policy import Policy
+    from dovetail.evaluation.protocols import default_estimates
+    from dovetail.evaluation.run import run
+    from dovetail.traces.estimates import make_estimates
 
-    policy = Policy(order, backfill, placement)  # a misspelt name should not cost a minute
-    site = api.load_cluster(cluster)
-    with progress_bar("reading the trace") as report:
-        trace = api.load_trace(source, progress=report)
+    told = make_estimates(trace, estimates or default_estimates(trace), seed)
     warn_of_compiling()
     submitted = 0.0
     try:
@@ -99,20 +105,12 @@ def _replay(
                 submitted = fraction
                 report(fraction)
 
-            return api.simulate(
-                trace,
-                site,
-                order=policy.order,
-                placement=policy.placement,
-                backfill=policy.backfill,
-                estimates=estimates,
-                seed=seed,
-                progress=advance,
-            )
+            found = run(trace, cluster, policy, told, advance)
     except KeyboardInterrupt:
-        done = f"{round(submitted * len(trace)):,} of {len(trace):,} jobs were submitted"
+        done = f"{round(submitted * len(trace)):,} of {len(trace):,} jobs had been submitted"
         typer.echo(f"interrupted: {done}; nothing was written", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    return replace(found, config={**found.config, "seed": seed})
 
 
 def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
@@ -139,10 +137,10 @@ def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
                 ("job completion", f"mean {duration(figures['jct_mean'])} from submission"),
                 (
                     "bounded slowdown",
-                    f"mean {number(figures['bsld_mean'])}, p95 {number(figures['bsld_p95'])}",
+                    f"mean {factor(figures['bsld_mean'])}, p95 {factor(figures['bsld_p95'])}",
                 ),
-                ("GPUs in use", f"{percent(figures['gpu_utilization'])} of {_span(figures)}"),
-                ("fragmentation", f"{percent(figures['fragmentation_mean'])} of GPUs, mean"),
+                ("GPUs in use", f"{share(figures['gpu_utilization'])} of {_span(figures)}"),
+                ("fragmentation", f"{share(figures['fragmentation_mean'])} of GPUs, mean"),
                 ("fairness", f"{figures['fairness_jain_users']:.2f} (Jain, over users; 1 is even)"),
                 ("backfilled", f"{figures['backfilled']:,} jobs"),
                 (
@@ -158,5 +156,5 @@ def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
 
 
 def _span(figures: dict[str, Any]) -> str:
-    throughput = number(figures["throughput_jobs_per_hour"])
-    return f"{duration(figures['makespan'])}, {throughput} jobs/h"
+    throughput = f"{figures['throughput_jobs_per_hour']:,.1f} jobs ended per hour"
+    return f"{duration(figures['makespan'])}; {throughput}"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dovetail.cli.amounts import duration, number, percent
 from dovetail.cli.options import FormatOption, RepairOption, TraceArgument, names_in
+from dovetail.evaluation.units import UNKNOWN, count, duration, factor, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ def trace_inspect(
     from dovetail.cli.screen import results
     from dovetail.traces.inspect import describe
 
-    found = describe(load_trace(trace, format, names_in(repair, "--repair")))
+    found = describe(load_trace(trace, format=format, repair=names_in(repair, "--repair")))
     if json:
         typer.echo(json_text(found), nl=False)
     else:
@@ -43,18 +43,17 @@ def trace_inspect(
 def _show(found: dict[str, Any], console: Console) -> None:
     from dovetail.cli.screen import facts, print_notes
 
-    limits = found["limits"]
     console.print(
         facts(
             [
                 ("trace", f"{found['name']} (digest {found['digest']})"),
                 ("jobs", f"{found['jobs']:,} over {duration(found['span_seconds'])}"),
-                ("users", number(found["users"], 0)),
-                ("GPU hours", number(found["gpu_hours"], 0)),
+                ("users", count(found["users"])),
+                ("GPU hours", f"{found['gpu_hours']:,.0f}"),
                 ("GPUs asked for", _demand(found["offered_gpu_hours_per_hour"])),
                 ("GPUs per job", f"mean {found['gpus']['mean']:.1f}, max {found['gpus']['max']}"),
-                ("arrivals", f"variation {number(found['interarrival_cv'])} (Poisson: 1)"),
-                ("time limits", _limits(limits)),
+                ("arrivals", _arrivals(found["interarrival_cv"])),
+                ("time limits", _limits(found["limits"])),
                 ("partitions", _shares(found["partitions"])),
                 ("GPU types", _shares(found["gpu_types"])),
             ]
@@ -67,21 +66,25 @@ def _show(found: dict[str, Any], console: Console) -> None:
     print_notes(found["notes"])
 
 
+def _arrivals(variation: float | None) -> str:
+    return UNKNOWN if variation is None else f"variation {factor(variation)} (Poisson: 1)"
+
+
 def _demand(gpus: float | None) -> str:
-    return "–" if gpus is None else f"{gpus:,.0f} at any time, on average"
+    return UNKNOWN if gpus is None else f"{gpus:,.0f} at any time, on average"
 
 
 def _limits(limits: dict[str, float | None]) -> str:
-    if not limits["known"]:
+    known, used = limits["known"], limits["median_run_over_limit"]
+    if not known or used is None:
         return "none known"
-    used = percent(limits["median_run_over_limit"])
-    return f"{percent(limits['known'])} of jobs; the median job uses {used} of its limit"
+    return f"{share(known)} of jobs; the median job uses {share(used)} of its limit"
 
 
 def _shares(shares: dict[str, float]) -> str:
     if not shares:
         return "none named"
-    words = [f"{name} {percent(share)}" for name, share in list(shares.items())[:SHOWN]]
+    words = [f"{name} {share(part)}" for name, part in list(shares.items())[:SHOWN]]
     more = len(shares) - SHOWN
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")
 
@@ -102,5 +105,5 @@ def _sizes(sizes: list[dict[str, Any]]) -> Any:
 
     table = columns("GPUs", "jobs", "GPU time", right=("GPUs", "jobs", "GPU time"))
     for row in sizes:
-        table.add_row(row["gpus"], percent(row["jobs"]), percent(row["gpu_time"]))
+        table.add_row(row["gpus"], share(row["jobs"]), share(row["gpu_time"]))
     return table

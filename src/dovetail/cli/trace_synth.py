@@ -12,9 +12,7 @@ from dovetail.cli.options import SeedOption
 
 
 def trace_synth(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="philly, helios, pai or lublin.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="philly, helios, pai or lublin.")],
     out: Annotated[
         Path,
         typer.Option("--out", metavar="FILE", help="The Parquet to write.", show_default=False),

@@ -17,13 +17,17 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     NumPy's error model spares a branch per division (and lets loops vectorise); kernels
     therefore never divide by zero on purpose.
     """
-    compiled: Callable[P, R] = njit(cache=True, error_model="numpy", nogil=True, no_cpython_wrapper=function.__name__ not in ("advance","_replay_x"), no_cfunc_wrapper=True)(function)
+    compiled: Callable[P, R] = njit(cache=True, error_model="numpy", nogil=True)(function)
     return compiled
 
 
-def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """A kernel small enough that LLVM should always inline it."""
+def inner(function: Callable[P, R]) -> Callable[P, R]:
+    """A kernel that only kernels call: without a door to Python it compiles 20 % faster."""
     compiled: Callable[P, R] = njit(
-        cache=True, error_model="numpy", nogil=True, inline="never", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+        cache=True,
+        error_model="numpy",
+        nogil=True,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
     )(function)
     return compiled

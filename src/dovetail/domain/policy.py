@@ -84,13 +84,21 @@ def preferring(function: Callable[..., float]) -> Any:
     return numba.cfunc(PREFER, cache=True)(function)
 
 
+class Varies(Enum):
+    """How the order of waiting jobs can change; the less it can, the less must be scored."""
+
+    NEVER = "never"  # a job keeps the score that it had on arrival
+    BETWEEN_ACCOUNTS = "between accounts"  # alike jobs of one account and QOS go as they came
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """Which job goes next. `varies`: the score of a waiting job changes while it waits."""
+    """Which job goes next."""
 
     name: str
     score: Any  # made by `scoring`
-    varies: bool
+    varies: Varies = Varies.NEVER
     parameters: Mapping[str, float] = field(default_factory=dict)
     half_life: float = 0.0  # seconds; above 0: the simulator keeps fair-share usage
     uses_prediction: bool = False

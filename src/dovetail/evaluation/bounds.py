@@ -98,7 +98,7 @@ def _bound(part: _Part) -> tuple[float, float]:
     period = busy_periods(part.release, work, part.rate)
 
     def add_up(values: Floats) -> Floats:
-        return np.bincount(period, weights=values)
+        return np.bincount(period, weights=values).astype(np.float64)
 
     shortest_first, _ = share_out(part.release, work, nothing, 1.0, part.rate)
     _, served = share_out(part.release, work, work, 0.0, part.rate)

@@ -22,10 +22,11 @@ from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.protocols import Window
 from dovetail.evaluation.run import run
 
-SMALL = 2_000_000
+SMALL = 3_000_000
 """Simulated jobs below which processes cost more than they gain.
 
-A worker needs CROSSOVER_SECONDS to start (imports, loading compiled code); a job takes 3 µs.
+A worker takes 2 to 4 s to start (imports, loading compiled code), a job 3 µs. On two cores in use
+by others, one process and two took 3.9 and 5.9 s for 1.7 million jobs, 9.8 and 9.9 s for 3.4.
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and the interval that holds it with the given confidence."""
+    """A value and the interval that holds it with the given confidence; NaN: not known."""
 
     value: float
     low: float
@@ -28,6 +29,8 @@ class Interval:
     confidence: float
 
     def __str__(self) -> str:
+        if math.isnan(self.low):
+            return "–" if math.isnan(self.value) else f"{self.value:.3g}"
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
@@ -36,7 +39,7 @@ def difference_of_means(
 ) -> Interval:
     """mean(ours) − mean(theirs), over pairs: the same window or job under two policies.
 
-    >>> difference_of_means([1, 2, 3], [2, 3, 4])
+    >>> difference_of_means([1, 3], [2, 4])
     Interval(value=-1.0, low=-1.0, high=-1.0, confidence=0.95)
     """
     return _bootstrap(ours, theirs, np.subtract, confidence, seed)
@@ -45,7 +48,10 @@ def difference_of_means(
 def ratio_of_means(
     ours: ArrayLike, theirs: ArrayLike, confidence: float = 0.95, seed: int = 0
 ) -> Interval:
-    """mean(ours) / mean(theirs), over pairs; not a number where theirs is 0."""
+    """mean(ours) / mean(theirs), over pairs.
+
+    Where a resample may well hold only zeros of theirs, the interval is not known.
+    """
     return _bootstrap(ours, theirs, _divide, confidence, seed)
 
 
@@ -85,7 +91,8 @@ def _bootstrap(
 
 
 def _divide(a: Floats, b: Floats) -> Floats:
-    return np.divide(a, b, out=np.full(len(a), np.nan), where=b != 0)
+    ratio: Floats = np.divide(a, b, out=np.full(len(a), np.nan), where=b != 0)
+    return ratio
 
 
 def _pairs(ours: ArrayLike, theirs: ArrayLike) -> tuple[Floats, Floats]:

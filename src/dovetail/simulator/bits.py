@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from dovetail.domain.compiled import inlined
+from dovetail.domain.compiled import inner
 
 ONE = np.uint64(1)
 
@@ -23,7 +23,7 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@inlined
+@inner
 def lowest_bits(word: np.uint64, count: int) -> np.uint64:
     """The `count` lowest set bits of a word."""
     taken = np.uint64(0)

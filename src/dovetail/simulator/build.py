@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
-from dovetail.domain.policy import AccountFacts, ClusterFacts, Estimates, JobFacts, Placement
+from dovetail.domain.policy import (
+    AccountFacts,
+    ClusterFacts,
+    Estimates,
+    JobFacts,
+    Ordering,
+    Placement,
+    Varies,
+)
 from dovetail.domain.tables import new_table
 from dovetail.simulator import state
 from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
@@ -22,12 +30,18 @@ class Tables:
     """Owns the memory of one simulation; `world` is what kernels get."""
 
     def __init__(
-        self, jobs: Jobs, cluster: Cluster, placement: Placement, estimates: Estimates
+        self,
+        jobs: Jobs,
+        cluster: Cluster,
+        ordering: Ordering,
+        placement: Placement,
+        estimates: Estimates,
     ) -> None:
         kinds = kinds_of(cluster)
-        of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement)
-        most = max(kind.gpus for kind in kinds)
         account_count, account = _accounts(jobs)
+        apart = [account, jobs.qos.codes] if ordering.varies is Varies.BETWEEN_ACCOUNTS else []
+        of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
+        most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
         levels, words, matches = _levels(kinds, every, most)
         options, chunks = _options(every)
@@ -129,6 +143,7 @@ def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
     table["first"] = table["last"] - sizes
     table["words"] = (sizes + 63) // 64
     table["leaves"] = [_leaves(kind) for kind in kinds]
+    table["reserved"] = state.NO_RESERVATION
     members = new_table(state.Member, int(sizes.sum()))
     members["node"] = [node for kind in kinds for node in kind.nodes]
     return table, members

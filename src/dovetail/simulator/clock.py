@@ -5,27 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dovetail.domain.compiled import kernel
+from dovetail.domain.compiled import inner, kernel
 from dovetail.simulator import events
 from dovetail.simulator.conservative import conservative_pass
 from dovetail.simulator.free import give_back, mark_stale
-from dovetail.simulator.passes import Rules, easy_pass, pass_without_backfilling
-from dovetail.simulator.queue import WORST, add
+from dovetail.simulator.passes import easy_pass, pass_without_backfilling
+from dovetail.simulator.queue import add
+from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
     World,
     account,
-    accounts,
-    cluster,
     cluster_facts,
     demand,
     event,
     job_facts,
-    jobs,
     large,
     part,
     run_of,
-    scratch_row,
-    scratch_score,
     seen,
 )
 
@@ -51,7 +47,7 @@ def advance(world: Any, rules: Rules, steps: int) -> bool:
     return True
 
 
-@kernel
+@inner
 def _next_time(w: World) -> float:
     soonest = math.inf
     if w.pending > 0:
@@ -61,7 +57,7 @@ def _next_time(w: World) -> float:
     return soonest
 
 
-@kernel
+@inner
 def _let_time_pass(w: World, half_life: float, now: float) -> None:
     """Integrals over the time since the last event."""
     elapsed = now - w.now
@@ -77,7 +73,7 @@ def _let_time_pass(w: World, half_life: float, now: float) -> None:
             mine.usage = mine.usage * keep + gained
 
 
-@kernel
+@inner
 def _end_jobs(w: World, rules: Rules) -> bool:
     """Completions and overruns of this moment; whether anything was freed."""
     freed = False
@@ -94,7 +90,7 @@ def _end_jobs(w: World, rules: Rules) -> bool:
     return freed
 
 
-@kernel
+@inner
 def _end(w: World, job: int) -> None:
     mine, facts = run_of(w, job), job_facts(w, job)
     for at in range(mine.part_first, mine.part_first + mine.part_count):
@@ -102,7 +98,7 @@ def _end(w: World, job: int) -> None:
     account(w, facts.account).gpus -= facts.gpus
 
 
-@kernel
+@inner
 def _overrun(w: World, code: int) -> None:
     """The estimate proved too short: double it."""
     mine = run_of(w, code - w.job_count)
@@ -114,7 +110,7 @@ def _overrun(w: World, code: int) -> None:
         events.push(w, mine.expected, code)
 
 
-@kernel
+@inner
 def _submit_jobs(w: World, rules: Rules) -> bool:
     """Submissions of this moment; whether any job can wait (rejected ones do not)."""
     came = False
@@ -129,7 +125,7 @@ def _submit_jobs(w: World, rules: Rules) -> bool:
     return came
 
 
-@kernel
+@inner
 def _submit(w: World, rules: Rules, job: int, number: int) -> None:
     facts = job_facts(w, job)
     if rules.predicts:
@@ -137,10 +133,4 @@ def _submit(w: World, rules: Rules, job: int, number: int) -> None:
         if rules.estimates_predicted:
             facts.estimate = max(1.0, facts.predicted)
     seen(w)[large(w, demand(w, number).option_first).gpus] += 1
-    row, out = scratch_row(w), scratch_score(w)
-    row[0], out[0] = job, 0.0
-    if not rules.varies:
-        rules.score(rules.parameters, jobs(w), accounts(w), cluster(w), row, out)
-        if not out[0] < WORST:
-            out[0] = WORST
-    add(w, number, job, out[0], rules.varies)
+    add(w, rules, number, job)

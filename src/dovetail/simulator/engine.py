@@ -25,7 +25,7 @@ from dovetail.domain.trace import Trace
 from dovetail.simulator.build import Tables
 from dovetail.simulator.clock import advance
 from dovetail.simulator.layout import REASONS
-from dovetail.simulator.passes import Rules
+from dovetail.simulator.rules import make_rules
 
 STEPS = 20_000
 """Event times between looks at the outside world: progress, Ctrl-C."""
@@ -65,21 +65,15 @@ class Simulation:
             "cluster_digest": cluster.digest(),
         }
         history = predictor.fresh(trace.jobs) if predicts and predictor else _no_history()
-        self.tables = Tables(trace.jobs, cluster, placement, estimates)
-        self._rules = Rules(
-            score=ordering.score,
-            prefer=placement.prefer,
-            predict=predictor.predict if predictor else _predict_nothing,
-            observe=predictor.observe if predictor else _observe_nothing,
-            parameters=np.array([*ordering.parameters.values()], np.float64),
-            history=history,
-            half_life=float(ordering.half_life),
-            varies=ordering.varies,
-            few_switches=placement.few_switches,
-            easy=backfill is Backfill.EASY,
-            conservative=backfill is Backfill.CONSERVATIVE,
-            predicts=predicts,
-            estimates_predicted=estimates.seconds is None,
+        self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates)
+        self._rules = make_rules(
+            ordering,
+            placement,
+            backfill,
+            estimates,
+            predictor.predict if predictor else _predict_nothing,
+            predictor.observe if predictor else _observe_nothing,
+            history,
         )
         self._seconds = 0.0
 

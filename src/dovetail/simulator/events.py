@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dovetail.domain.compiled import inlined, kernel
+from dovetail.domain.compiled import inner
 from dovetail.simulator.state import World, event
 
 
-@inlined
+@inner
 def _before(time: float, code: int, other_time: float, other_code: int) -> bool:
     return time < other_time or (time == other_time and code < other_code)
 
 
-@kernel
+@inner
 def push(w: World, time: float, code: int) -> None:
     """Add an event."""
     hole = w.pending
@@ -27,7 +27,7 @@ def push(w: World, time: float, code: int) -> None:
     here.time, here.code = time, code
 
 
-@kernel
+@inner
 def pop(w: World) -> int:
     """Take the earliest event out; returns its code."""
     first = event(w, 0).code

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.compiled import inlined, kernel
+from dovetail.domain.compiled import inner
 from dovetail.domain.tables import Word
 from dovetail.simulator.bits import ONE, lowest_bits
 from dovetail.simulator.state import Chunk, World, bitmap, kind, level, node, slot
 
 
-@inlined
+@inner
 def fits(have: Any, chunk: Any) -> bool:
     """Whether gpus, cpus and memory of one row cover those of another."""
     return have.gpus >= chunk.gpus and have.cpus >= chunk.cpus and have.memory >= chunk.memory
 
 
-@inlined
+@inner
 def mark_stale(w: World, number: int) -> None:
     """Note that the estimated releases of a node have changed."""
     here = node(w, number)
@@ -28,7 +28,7 @@ def mark_stale(w: World, number: int) -> None:
         w.stale_count += 1
 
 
-@kernel
+@inner
 def set_free_gpus(w: World, number: int, gpus: int) -> None:
     """Note that a node now has `gpus` free GPUs."""
     here = node(w, number)
@@ -46,7 +46,7 @@ def set_free_gpus(w: World, number: int, gpus: int) -> None:
     mark_stale(w, number)
 
 
-@kernel
+@inner
 def take(w: World, job: int, number: int, chunk: Chunk) -> np.uint64:
     """Give a chunk of a node to a job; returns the GPUs as bits."""
     here = node(w, number)
@@ -61,7 +61,7 @@ def take(w: World, job: int, number: int, chunk: Chunk) -> np.uint64:
     return gpus
 
 
-@kernel
+@inner
 def give_back(w: World, job: int, number: int, gpus: np.uint64) -> None:
     """Free the chunk that a job holds on a node."""
     here = node(w, number)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from dovetail.domain.compiled import kernel
+from dovetail.domain.compiled import inner
 from dovetail.simulator.ready import expected_end
-from dovetail.simulator.state import Chunk, World, hold, large, node, option, slot, small
+from dovetail.simulator.state import Chunk, World, frontier, hold, large, node, option, slot, small
 
 
-@kernel
+@inner
 def clear(w: World) -> None:
     """Forget every hold."""
     for number in range(w.node_count):
@@ -19,7 +17,7 @@ def clear(w: World) -> None:
     w.hold_count = 0
 
 
-@kernel
+@inner
 def add_hold(w: World, number: int, chunk: Chunk, begin: float, end: float) -> None:
     """Keep a chunk of a node for [begin, end)."""
     new = hold(w, w.hold_count)
@@ -30,7 +28,7 @@ def add_hold(w: World, number: int, chunk: Chunk, begin: float, end: float) -> N
     w.hold_count += 1
 
 
-@kernel
+@inner
 def _covers(w: World, number: int, chunk: Chunk, moment: float) -> bool:
     """Whether a chunk fits on a node at one moment."""
     here = node(w, number)
@@ -48,7 +46,7 @@ def _covers(w: World, number: int, chunk: Chunk, moment: float) -> bool:
     return gpus >= chunk.gpus and cpus >= chunk.cpus and memory >= chunk.memory
 
 
-@kernel
+@inner
 def admits(w: World, number: int, chunk: Chunk, begin: float, end: float) -> bool:
     """Whether a chunk fits on a node all through [begin, end).
 
@@ -65,7 +63,7 @@ def admits(w: World, number: int, chunk: Chunk, begin: float, end: float) -> boo
     return True
 
 
-@kernel
+@inner
 def next_begin(w: World, number: int, chunk: Chunk, after: float, length: float) -> float:
     """The earliest time from `after` on at which a node admits a chunk for `length` seconds."""
     begin = after
@@ -85,7 +83,7 @@ def next_begin(w: World, number: int, chunk: Chunk, after: float, length: float)
     return begin
 
 
-@kernel
+@inner
 def common_begin(w: World, number: int, length: float) -> float:
     """The earliest time at which enough nodes admit all chunks of an option at once.
 
@@ -105,19 +103,26 @@ def common_begin(w: World, number: int, length: float) -> float:
         begin = bound
 
 
-@kernel
+@inner
 def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int) -> float:
-    times = np.empty(w.node_count)
+    """The n-th earliest of the times that suit the nodes; the n earliest are kept in order."""
     count = 0
     for number in range(w.node_count):
-        if kinds >> node(w, number).kind & 1:
-            times[count] = next_begin(w, number, chunk, after, length)
-            count += 1
-    nth: float = np.partition(times[:count], n - 1)[n - 1]
-    return nth
+        if kinds >> node(w, number).kind & 1 == 0:
+            continue
+        begin = next_begin(w, number, chunk, after, length)
+        if count == n and begin >= frontier(w, n - 1).time:
+            continue
+        count = min(count + 1, n)
+        at = count - 1
+        while at > 0 and frontier(w, at - 1).time > begin:
+            frontier(w, at).time = frontier(w, at - 1).time
+            at -= 1
+        frontier(w, at).time = begin
+    return frontier(w, n - 1).time
 
 
-@kernel
+@inner
 def hold_nodes(w: World, number: int, begin: float, length: float) -> None:
     """Hold the lowest nodes that admit the option's chunks from `begin` on."""
     this = option(w, number)
@@ -129,7 +134,7 @@ def hold_nodes(w: World, number: int, begin: float, length: float) -> None:
         add_hold(w, node(w, i).picked, chunk, begin, begin + length)
 
 
-@kernel
+@inner
 def _pick_lowest(
     w: World, kinds: int, chunk: Chunk, begin: float, length: float, count: int, wanted: int
 ) -> int:

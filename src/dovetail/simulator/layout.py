@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -155,18 +156,28 @@ def _mask(chosen: list[Kind], kinds: list[Kind]) -> int:
 
 
 def demands_of(
-    jobs: Jobs, cluster: Cluster, kinds: list[Kind], placement: Placement
+    jobs: Jobs,
+    cluster: Cluster,
+    kinds: list[Kind],
+    placement: Placement,
+    apart: Sequence[Ints] = (),
 ) -> tuple[Ints, list[list[Option]], Ints]:
-    """Per job its demand (-1: rejected), the options of every demand, per job why not (0: ok)."""
-    asks, of_job = _distinct_asks(jobs, bool(placement.affinity))
-    every = [options_of(ask, cluster, kinds, placement) for ask in asks]
+    """Per job its demand (-1: rejected), the options of every demand, per job why not (0: ok).
+
+    Jobs that differ in one of the columns `apart` get demands of their own.
+    """
+    asks, of_job = _distinct_asks(jobs, bool(placement.affinity), apart)
+    found = {ask: options_of(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
+    every = [found[ask] for ask in asks]
     why = np.array([_reason(ask, found, cluster) for ask, found in zip(asks, every, strict=True)])
     rejected = np.where(jobs.mig.codes != UNKNOWN, REASONS.index(ASKS_MIG), why[of_job])
     of_job[rejected > 0] = -1
     return of_job, every, rejected.astype(np.int64)
 
 
-def _distinct_asks(jobs: Jobs, by_kind: bool) -> tuple[list[Ask], Ints]:
+def _distinct_asks(
+    jobs: Jobs, by_kind: bool, apart: Sequence[Ints]
+) -> tuple[list[Ask], Ints]:
     columns = np.column_stack(
         [
             jobs.gpus,
@@ -176,6 +187,7 @@ def _distinct_asks(jobs: Jobs, by_kind: bool) -> tuple[list[Ask], Ints]:
             jobs.gpu_type.codes,
             jobs.partition.codes,
             jobs.kind.codes if by_kind else np.full(len(jobs), UNKNOWN),
+            *apart,
         ]
     )
     # Few columns vary in most traces: unique rows over these alone take 20 ms instead of
@@ -192,7 +204,7 @@ def _distinct_asks(jobs: Jobs, by_kind: bool) -> tuple[list[Ask], Ints]:
             gpus, nodes, cpus, memory,
             name(jobs.gpu_type, gpu_type), name(jobs.partition, partition), name(jobs.kind, kind),
         )
-        for gpus, nodes, cpus, memory, gpu_type, partition, kind in columns[first].tolist()
+        for gpus, nodes, cpus, memory, gpu_type, partition, kind in columns[first, :7].tolist()
     ]  # fmt: skip
     return asks, of_job.astype(np.int64)
 

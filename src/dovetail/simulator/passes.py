@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-from dovetail.domain.compiled import kernel
-from dovetail.domain.jobs import Floats
+from dovetail.domain.compiled import inner
 from dovetail.simulator import events, reserving
 from dovetail.simulator.free import take
 from dovetail.simulator.placing import demand_fits, place
 from dovetail.simulator.queue import remove, rescore, seek
+from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
+    NO_RESERVATION,
+    Chunk,
     World,
     account,
     demand,
@@ -29,25 +29,7 @@ from dovetail.simulator.state import (
 )
 
 
-class Rules(NamedTuple):
-    """The policy as the kernels see it."""
-
-    score: Any  # compiled functions, see domain.policy
-    prefer: Any
-    predict: Any
-    observe: Any
-    parameters: Floats
-    history: Any
-    half_life: float
-    varies: bool
-    few_switches: bool
-    easy: bool
-    conservative: bool
-    predicts: bool  # history is kept and asked
-    estimates_predicted: bool  # what policies see is the prediction
-
-
-@kernel
+@inner
 def begin_pass(w: World, rules: Rules) -> int:
     """See which demands fit at all; returns how many. If none does, the pass is over.
 
@@ -62,16 +44,16 @@ def begin_pass(w: World, rules: Rules) -> int:
         return 0
     if rules.half_life > 0.0:
         share_usage(w)
-    if rules.varies:
-        rescore(w, rules.score, rules.parameters)
+    if rules.unsorted:
+        rescore(w, rules)
     for i in range(w.active_count):
         number = demand(w, i).active
         demand(w, number).latest_end = math.inf
-        seek(w, number, demand(w, number).low, rules.varies)
+        seek(w, rules, number, demand(w, number).low)
     return fitting
 
 
-@kernel
+@inner
 def share_usage(w: World) -> None:
     """Fair-share factors from what every account has used."""
     total = 0.0
@@ -85,21 +67,21 @@ def share_usage(w: World) -> None:
             mine.fair_share = 1.0
 
 
-@kernel
+@inner
 def next_demand(w: World) -> int:
     """The open demand whose next job comes first in the order; -1: none is open."""
-    rows, values = waiting(w), scores(w)
+    rows = waiting(w)
     best, best_score, best_job = -1, math.inf, -1
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         if mine.open:
-            score, job = values[mine.cursor], rows[mine.cursor]
+            score, job = mine.cursor_score, rows[mine.cursor]
             if best < 0 or score < best_score or (score == best_score and job < best_job):
                 best, best_score, best_job = demand(w, i).active, score, job
     return best
 
 
-@kernel
+@inner
 def start(w: World, job: int, number: int) -> None:
     """Start a job in an option, on the nodes picked."""
     mine, facts, this = run_of(w, job), job_facts(w, job), option(w, number)
@@ -113,20 +95,32 @@ def start(w: World, job: int, number: int) -> None:
     for i in range(mine.part_count):
         picked = node(w, i).picked
         chunk = large(w, number) if i < this.many else small(w, number)
-        kept = reserve(w, picked)
-        if kept.time < mine.expected:
-            kept.gpus -= chunk.gpus
-            kept.cpus -= chunk.cpus
-            kept.memory -= chunk.memory
         part(w, w.parts).node = picked
-        part(w, w.parts).gpus = take(w, job, picked, chunk)
+        if reserve(w, picked).time == NO_RESERVATION:
+            part(w, w.parts).gpus = take(w, job, picked, chunk)
+        else:
+            part(w, w.parts).gpus = take_reserved(w, job, picked, chunk)
         w.parts += 1
     events.push(w, mine.end, job)
     if mine.expected < mine.end:
         events.push(w, mine.expected, w.job_count + job)
 
 
-@kernel
+@inner
+def take_reserved(w: World, job: int, number: int, chunk: Chunk) -> np.uint64:
+    """Take a chunk of a node that is reserved for later; what ends later takes from the spare."""
+    reserving.count_lost(w, number, -1)
+    kept = reserve(w, number)
+    if kept.time < run_of(w, job).expected:
+        kept.gpus -= chunk.gpus
+        kept.cpus -= chunk.cpus
+        kept.memory -= chunk.memory
+    gpus = take(w, job, number, chunk)
+    reserving.count_lost(w, number, 1)
+    return gpus
+
+
+@inner
 def start_next(w: World, rules: Rules, number: int) -> bool:
     """Start the job under the demand's cursor if it can be placed, and move the cursor on."""
     at = demand(w, number).cursor
@@ -135,13 +129,13 @@ def start_next(w: World, rules: Rules, number: int) -> bool:
     if chosen < 0:
         return False
     start(w, job, chosen)
-    after = remove(w, number, at, rules.varies)
+    after = remove(w, rules, number, at)
     if demand(w, number).active_at >= 0:
-        seek(w, number, after, rules.varies)
+        seek(w, rules, number, after)
     return True
 
 
-@kernel
+@inner
 def pass_without_backfilling(w: World, rules: Rules) -> None:
     """Start jobs in order until one is blocked; kinds that do not overlap go on."""
     fitting = begin_pass(w, rules)
@@ -164,7 +158,7 @@ def pass_without_backfilling(w: World, rules: Rules) -> None:
             fitting += other.open and other.fits and other.kinds & blocked == 0
 
 
-@kernel
+@inner
 def easy_pass(w: World, rules: Rules) -> None:
     """Start jobs in order; the first that is blocked gets a reservation, later ones may pass."""
     fitting = begin_pass(w, rules)
@@ -193,7 +187,7 @@ def easy_pass(w: World, rules: Rules) -> None:
     reserving.clear(w)
 
 
-@kernel
+@inner
 def narrow(w: World, rules: Rules, kinds: int) -> int:
     """After a start or a reservation: what can still start; returns how many demands."""
     fitting = 0
@@ -207,12 +201,12 @@ def narrow(w: World, rules: Rules, kinds: int) -> int:
             mine.fits = latest > -math.inf
             if mine.fits and latest < mine.latest_end:
                 mine.latest_end = latest
-                seek(w, number, mine.cursor, rules.varies)
+                seek(w, rules, number, mine.cursor)
         fitting += mine.fits and mine.open
     return fitting
 
 
-@kernel
+@inner
 def latest_end(w: World, number: int) -> float:
     """The latest end at which a job of this demand could start now; -inf: it cannot."""
     if demand_fits(w, number, math.inf):
@@ -225,10 +219,10 @@ def latest_end(w: World, number: int) -> float:
     return best
 
 
-@kernel
+@inner
 def pass_over(w: World, rules: Rules, number: int) -> None:
     """Leave the job under the cursor waiting and go on to the demand's next one."""
     at = demand(w, number).cursor
-    if rules.varies:
+    if rules.unsorted:
         scores(w)[at] = math.inf
-    seek(w, number, at + 1, rules.varies)
+    seek(w, rules, number, at + 1)

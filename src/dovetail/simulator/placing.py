@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.compiled import inlined, kernel
+from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Ints
 from dovetail.domain.tables import Word
 from dovetail.simulator.bits import trailing_zeros
@@ -32,7 +32,7 @@ from dovetail.simulator.state import (
 )
 
 
-@inlined
+@inner
 def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
     """Whether a chunk may start on a node now and stay there until `end`."""
     here = node(w, number)
@@ -44,24 +44,18 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
     return here.hold < 0 or admits(w, number, chunk, w.now, end)
 
 
-@kernel
+@inner
 def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> bool:
     """Whether so many nodes of some kinds may take a chunk."""
     found = 0
     if chunk.cpus == 0 and chunk.memory == 0 and w.hold_count == 0:
-        # The index alone answers, but for reserved nodes: some 10 ns instead of a scan.
+        # The index alone answers: some 10 ns instead of a scan.
         for number in range(w.kind_count):
             if kinds >> number & 1:
                 for gpus in range(chunk.gpus, kind(w, number).gpus + 1):
                     found += level(w, number, gpus).count
-        if found < wanted:
-            return False
-        for i in range(w.reserved_count):
-            number = node(w, i).reserved_node
-            here = node(w, number)
-            if kinds >> here.kind & 1 and here.gpus >= chunk.gpus:
-                kept = reserve(w, number)
-                found -= kept.time < end and kept.gpus < chunk.gpus
+                if kind(w, number).reserved < end:
+                    found -= level(w, number, chunk.gpus).lost
         return found >= wanted
     for number in range(w.kind_count):
         if kinds >> number & 1:
@@ -72,7 +66,7 @@ def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) ->
     return False
 
 
-@kernel
+@inner
 def option_fits(w: World, number: int, end: float) -> bool:
     """Whether a job that ends at `end` could start now in this option."""
     this = option(w, number)
@@ -83,7 +77,7 @@ def option_fits(w: World, number: int, end: float) -> bool:
     )
 
 
-@kernel
+@inner
 def demand_fits(w: World, number: int, end: float) -> bool:
     """Whether any option of a demand has room now for a job that ends at `end`."""
     for this in range(demand(w, number).option_first, demand(w, number).option_last):
@@ -92,7 +86,7 @@ def demand_fits(w: World, number: int, end: float) -> bool:
     return False
 
 
-@kernel
+@inner
 def place(w: World, prefer: Any, few_switches: bool, job: int) -> int:
     """Find nodes for a job; returns the option used, its nodes picked, or -1."""
     estimate = job_facts(w, job).estimate
@@ -122,14 +116,14 @@ def place(w: World, prefer: Any, few_switches: bool, job: int) -> int:
     return -1
 
 
-@inlined
+@inner
 def _better(preference: float, number: int, best_preference: float, best: int) -> bool:
     return best < 0 or preference < best_preference or (
         preference == best_preference and number < best
     )
 
 
-@kernel
+@inner
 def best_node(
     w: World, prefer: Any, job: int, kinds: int, chunk: Chunk, end: float, switch: int
 ) -> tuple[int, float]:
@@ -154,7 +148,7 @@ def best_node(
     return best, best_preference
 
 
-@kernel
+@inner
 def _first_in_level(
     w: World, job: int, number: int, gpus: int, chunk: Chunk, end: float, switch: int
 ) -> int:
@@ -175,7 +169,7 @@ def _first_in_level(
     return -1
 
 
-@kernel
+@inner
 def _pick_gang(
     w: World, prefer: Any, few_switches: bool, job: int, number: int, end: float
 ) -> None:
@@ -209,7 +203,7 @@ def _pick_gang(
         picked += 1
 
 
-@kernel
+@inner
 def _pick(
     w: World, prefer: Any, job: int, kinds: int, chunk: Chunk, end: float, switch: int, at: int
 ) -> bool:
@@ -221,7 +215,7 @@ def _pick(
     return True
 
 
-@kernel
+@inner
 def _few_switches(w: World, kinds: int, chunk: Chunk, end: float, many: int) -> Ints:
     """The switches to use: the tightest that holds all that is missing, else the roomiest."""
     count = 0

@@ -1,12 +1,11 @@
-"""Waiting jobs, one list per demand: in score order if scores are static, else as they came."""
+"""Waiting jobs, one list per demand: in order of score or of submission, or in none."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
-
-from dovetail.domain.compiled import kernel
+from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats
+from dovetail.simulator.rules import WORST, Rules, score_one
 from dovetail.simulator.state import (
     World,
     accounts,
@@ -18,12 +17,8 @@ from dovetail.simulator.state import (
     waiting,
 )
 
-WORST = 1.7e308
-"""Stands for scores that are infinite or not a number; inf itself marks jobs passed over."""
-
-
-@kernel
-def add(w: World, number: int, job: int, score: float, varies: bool) -> None:
+@inner
+def add(w: World, rules: Rules, number: int, job: int) -> None:
     """Put a job on its demand's list: after the last score not above its own, or at the end."""
     mine, rows, values = demand(w, number), waiting(w), scores(w)
     if mine.low == mine.high:
@@ -32,7 +27,10 @@ def add(w: World, number: int, job: int, score: float, varies: bool) -> None:
         w.active_count += 1
         mine.shortest = math.inf
     mine.shortest = min(mine.shortest, job_facts(w, job).estimate)
-    at = mine.high if varies else _position(values, mine.low, mine.high, score)
+    score, at = 0.0, mine.high
+    if not (rules.unsorted or rules.heads_only):
+        score = score_one(w, rules, job)
+        at = _position(values, mine.low, mine.high, score)
     # Shift the shorter side; removals from the front leave room there.
     if at - mine.low < mine.high - at and mine.low > mine.first:
         for i in range(mine.low, at):
@@ -46,7 +44,7 @@ def add(w: World, number: int, job: int, score: float, varies: bool) -> None:
     rows[at], values[at] = job, score
 
 
-@kernel
+@inner
 def _position(values: Floats, low: int, high: int, score: float) -> int:
     while low < high:
         middle = (low + high) >> 1
@@ -57,12 +55,12 @@ def _position(values: Floats, low: int, high: int, score: float) -> int:
     return low
 
 
-@kernel
-def remove(w: World, number: int, at: int, varies: bool) -> int:
+@inner
+def remove(w: World, rules: Rules, number: int, at: int) -> int:
     """Take the job at a position off its list; returns where the one after it is now."""
     mine, rows, values = demand(w, number), waiting(w), scores(w)
     after = at
-    if varies:  # no order to keep
+    if rules.unsorted:
         rows[at], values[at] = rows[mine.high - 1], values[mine.high - 1]
         mine.high -= 1
     elif at - mine.low <= mine.high - at:
@@ -79,7 +77,7 @@ def remove(w: World, number: int, at: int, varies: bool) -> int:
     return after
 
 
-@kernel
+@inner
 def _deactivate(w: World, number: int) -> None:
     mine = demand(w, number)
     w.active_count -= 1
@@ -91,21 +89,21 @@ def _deactivate(w: World, number: int) -> None:
     mine.open = mine.fits = False
 
 
-@kernel
-def rescore(w: World, score: Any, parameters: Floats) -> None:
+@inner
+def rescore(w: World, rules: Rules) -> None:
     """Fresh scores for every waiting job."""
     facts, owners, site, rows, values = jobs(w), accounts(w), cluster(w), waiting(w), scores(w)
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         out = values[mine.low : mine.high]
-        score(parameters, facts, owners, site, rows[mine.low : mine.high], out)
+        rules.score(rules.parameters, facts, owners, site, rows[mine.low : mine.high], out)
         for at in range(len(out)):
             if not out[at] < WORST:
                 out[at] = WORST
 
 
-@kernel
-def seek(w: World, number: int, begin: int, varies: bool) -> None:
+@inner
+def seek(w: World, rules: Rules, number: int, begin: int) -> None:
     """Set the cursor to the demand's first job in order that ends by its latest end.
 
     Looks from `begin` on. If there is none, the demand is closed for this pass. A search of the
@@ -114,29 +112,31 @@ def seek(w: World, number: int, begin: int, varies: bool) -> None:
     mine, rows = demand(w, number), waiting(w)
     best = -1
     if w.now + mine.shortest / mine.speed <= mine.latest_end:
-        if varies:
+        if rules.unsorted:
             best = _lowest(w, number)
         else:
             at = begin
             while at < mine.high and not ends_in_time(w, rows[at], mine.speed, mine.latest_end):
                 at += 1
             best = at if at < mine.high else -1
-        if best < 0 and (varies or begin == mine.low):
+        if best < 0 and (rules.unsorted or begin == mine.low):
             shortest = math.inf
             for at in range(mine.low, mine.high):
                 shortest = min(shortest, job_facts(w, rows[at]).estimate)
             mine.shortest = shortest
     mine.cursor = best
     mine.open = best >= 0
+    if mine.open:
+        mine.cursor_score = score_one(w, rules, rows[best]) if rules.heads_only else scores(w)[best]
 
 
-@kernel
+@inner
 def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
     """Whether a job started now would end by then, by estimate, at this speed."""
     return w.now + job_facts(w, job).estimate / speed <= latest_end
 
 
-@kernel
+@inner
 def _lowest(w: World, number: int) -> int:
     """Position of the lowest (score, job) that ends in time; jobs passed over score inf."""
     mine, rows, values = demand(w, number), waiting(w), scores(w)

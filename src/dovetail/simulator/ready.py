@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from dovetail.domain.compiled import inlined, kernel
+from dovetail.domain.compiled import inner
 from dovetail.simulator.free import fits
 from dovetail.simulator.state import (
     Chunk,
@@ -25,13 +25,13 @@ from dovetail.simulator.state import (
 )
 
 
-@inlined
+@inner
 def expected_end(w: World, number: int, at: int) -> float:
     """Estimated end of the job in a slot."""
     return run_of(w, slot(w, number, at).job).expected
 
 
-@kernel
+@inner
 def refresh(w: World) -> None:
     """Bring times and trees up to date for every node that changed since the last search."""
     for i in range(w.stale_count):
@@ -45,7 +45,7 @@ def refresh(w: World) -> None:
     w.stale_count = 0
 
 
-@kernel
+@inner
 def _release_times(w: World, number: int) -> None:
     """When so many GPUs of a node are free, from the estimated ends of its jobs."""
     here = node(w, number)
@@ -61,7 +61,7 @@ def _release_times(w: World, number: int) -> None:
         have += freed
 
 
-@kernel
+@inner
 def _sort_slots(w: World, number: int) -> None:
     """By estimated end; insertion sort, as a node has few jobs and they are nearly sorted."""
     for i in range(1, node(w, number).running):
@@ -75,7 +75,7 @@ def _sort_slots(w: World, number: int) -> None:
             at -= 1
 
 
-@kernel
+@inner
 def _replay(w: World, number: int, gpus: int) -> None:
     """Play a node's matches again, up to the root, or until nothing changes."""
     here = node(w, number)
@@ -98,7 +98,7 @@ def _replay(w: World, number: int, gpus: int) -> None:
         at >>= 1
 
 
-@kernel
+@inner
 def ready_time(w: World, number: int, chunk: Chunk) -> float:
     """When a chunk fits on a node by estimate, CPUs and memory included; -inf: now."""
     when = release(w, number, chunk.gpus).time
@@ -117,7 +117,7 @@ def ready_time(w: World, number: int, chunk: Chunk) -> float:
     return when
 
 
-@kernel
+@inner
 def earliest_nodes(w: World, kinds: int, chunk: Chunk, wanted: int, already: int) -> float:
     """The `wanted` nodes that can host the chunk the earliest, by (time, node).
 
@@ -151,7 +151,7 @@ def earliest_nodes(w: World, kinds: int, chunk: Chunk, wanted: int, already: int
     return latest
 
 
-@kernel
+@inner
 def _picked(w: World, number: int, already: int) -> bool:
     for i in range(already):
         if node(w, i).picked == number:
@@ -159,7 +159,7 @@ def _picked(w: World, number: int, already: int) -> bool:
     return False
 
 
-@kernel
+@inner
 def _push(w: World, size: int, at: int, gpus: int) -> int:
     winner = match(w, at).node
     if winner < 0:
@@ -167,12 +167,12 @@ def _push(w: World, size: int, at: int, gpus: int) -> int:
     return _insert(w, size, release(w, winner, gpus).time, winner, at)
 
 
-@inlined
+@inner
 def _precedes(time: float, number: int, other_time: float, other_number: int) -> bool:
     return time < other_time or (time == other_time and number < other_number)
 
 
-@kernel
+@inner
 def _insert(w: World, size: int, time: float, number: int, at: int) -> int:
     hole = size
     while hole > 0:
@@ -187,7 +187,7 @@ def _insert(w: World, size: int, time: float, number: int, at: int) -> int:
     return size + 1
 
 
-@kernel
+@inner
 def _pop(w: World, size: int) -> int:
     size -= 1
     moved = frontier(w, size)

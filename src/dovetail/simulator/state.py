@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numba import types
 
-from dovetail.domain.compiled import inlined
+from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts
 from dovetail.domain.tables import Row, Word, column_address, dtype_of, row_accessor
@@ -129,6 +129,7 @@ class Kind(Row):
     last: int
     words: int  # of one bitmap over its members
     leaves: int  # of one tree over its members, a power of two
+    reserved: float  # when the EASY reservation that may use it begins; inf: none
 
 
 class Member(Row):
@@ -141,6 +142,7 @@ class Level(Row):
     count: int
     word_first: int  # their bitmap
     tree: int  # tree over release times of so many GPUs; -1: no chunk has this size
+    lost: int  # reserved nodes with so many GPUs free, but not for jobs that end later
 
 
 class Bitmap(Row):
@@ -183,6 +185,7 @@ class Demand(Row):
     fits: bool  # one of its jobs could be placed now
     open: bool  # still to be considered
     cursor: int  # its next job, as a position in `waiting`
+    cursor_score: float
     latest_end: float  # a job that ends later would delay a reservation
     # list kept beside the table
     active: int
@@ -260,67 +263,67 @@ _scratch_row = column_address(World, "scratch_row", types.int64)
 _scratch_score = column_address(World, "scratch_score", types.float64)
 
 
-@inlined
+@inner
 def slot(w: World, node: int, at: int) -> Slot:
     return slots(w, node * w.most_gpus + at)
 
 
-@inlined
+@inner
 def level(w: World, kind: int, gpus: int) -> Level:
     return levels(w, kind * (w.most_gpus + 1) + gpus)
 
 
-@inlined
+@inner
 def release(w: World, node: int, gpus: int) -> Release:
     return releases(w, node * (w.most_gpus + 1) + gpus)
 
 
-@inlined
+@inner
 def large(w: World, option: int) -> Chunk:
     return chunks(w, 2 * option)
 
 
-@inlined
+@inner
 def small(w: World, option: int) -> Chunk:
     return chunks(w, 2 * option + 1)
 
 
-@inlined
+@inner
 def waiting(w: World) -> Ints:
     return numba.carray(_waiting(w), (w.job_count,))  # type: ignore[no-any-return]
 
 
-@inlined
+@inner
 def scores(w: World) -> Floats:
     return numba.carray(_scores(w), (w.job_count,))  # type: ignore[no-any-return]
 
 
-@inlined
+@inner
 def seen(w: World) -> Ints:
     return numba.carray(_seen(w), (w.most_gpus + 1,))  # type: ignore[no-any-return]
 
 
-@inlined
+@inner
 def jobs(w: World) -> Any:
     return numba.carray(_jobs(w), (w.job_count,))
 
 
-@inlined
+@inner
 def accounts(w: World) -> Any:
     return numba.carray(_accounts(w), (w.account_count,))
 
 
-@inlined
+@inner
 def cluster(w: World) -> Any:
     return numba.carray(_cluster(w), (1,))
 
 
-@inlined
+@inner
 def scratch_row(w: World) -> Ints:
     return numba.carray(_scratch_row(w), (1,))  # type: ignore[no-any-return]
 
 
-@inlined
+@inner
 def scratch_score(w: World) -> Floats:
     return numba.carray(_scratch_score(w), (1,))  # type: ignore[no-any-return]
 

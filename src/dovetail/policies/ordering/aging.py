@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import AccountRows, ClusterRow, JobRows, Ordering, scoring
+from dovetail.domain.policy import AccountRows, ClusterRow, JobRows, Ordering, Varies, scoring
 
 
 @scoring
@@ -71,12 +71,13 @@ def slurm_multifactor(weights: MultifactorWeights | None = None) -> Ordering:
     return Ordering(
         "slurm-multifactor",
         _multifactor,
-        varies=True,
+        # With age counting for a job, alike jobs of one account go in order of submission.
+        varies=Varies.BETWEEN_ACCOUNTS if weights.age >= 0 else Varies.ALWAYS,
         parameters=asdict(weights),
         half_life=weights.half_life,
     )
 
 
-WFP3 = Ordering("wfp3", _wfp3, varies=True)
-UNICEP = Ordering("unicep", _unicep, varies=True)
+WFP3 = Ordering("wfp3", _wfp3, Varies.ALWAYS)
+UNICEP = Ordering("unicep", _unicep, Varies.ALWAYS)
 MULTIFACTOR = slurm_multifactor()

@@ -87,7 +87,7 @@ def _priority(
 
 
 def _static(name: str, score: Any, uses_prediction: bool = False) -> Ordering:
-    return Ordering(name, score, varies=False, uses_prediction=uses_prediction)
+    return Ordering(name, score, uses_prediction=uses_prediction)
 
 
 FCFS = _static("fcfs", _fcfs)

@@ -1,0 +1,150 @@
+"""`dovetail compare`: policies side by side, on the same jobs with the same knowledge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dovetail.cli import INTERRUPTED
+from dovetail.cli.files import refuse_bad_targets, write_whole
+from dovetail.cli.options import (
+    BackfillOption,
+    ClusterOption,
+    EstimatesOption,
+    JobsOption,
+    JsonOption,
+    LoadOption,
+    PlacementOption,
+    SeedOption,
+    TraceArgument,
+    names_in,
+)
+
+if TYPE_CHECKING:
+    from dovetail.domain.cluster import Cluster
+    from dovetail.domain.trace import Trace
+    from dovetail.evaluation.comparison import Comparison
+    from dovetail.evaluation.policy import Policy
+
+POLICIES = "fcfs,slurm-multifactor,sjf,saf,wfp3,f1,qssf"
+"""The usual baseline, what Slurm does, and the best known simple rules."""
+
+
+def compare(
+    trace: TraceArgument,
+    cluster: ClusterOption,
+    policies: Annotated[
+        str,
+        typer.Option(
+            "--policies",
+            metavar="LIST",
+            help="With commas, each ORDER[+BACKFILL][@PLACEMENT]: fcfs,saf+none,sjf@fgd.",
+        ),
+    ] = POLICIES,
+    backfill: BackfillOption = "easy",
+    placement: PlacementOption = "best-fit",
+    estimates: EstimatesOption = None,
+    sequences: Annotated[
+        int | None,
+        typer.Option(
+            "--sequences",
+            metavar="N",
+            min=1,
+            help="Means over N random windows, as in the literature. Default: the whole trace.",
+            show_default=False,
+        ),
+    ] = None,
+    length: Annotated[
+        int, typer.Option("--length", metavar="N", min=1, help="Jobs per window.")
+    ] = 1024,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    load: LoadOption = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            help="Processes. Default: one, or one per core where that pays.",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FILE", help="Write a report as HTML.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Replay a trace under several policies, side by side.
+
+    The best of each column is marked. Ctrl-C keeps what is finished.
+
+    \b
+    Example:
+      dovetail compare history.parquet --cluster cluster.toml \\
+        --policies slurm-multifactor,fcfs,saf --sequences 10 --report report.html
+    """
+    refuse_bad_targets(json=json, report=report)
+    from dovetail import api
+    from dovetail.cli.comparison_table import print_comparison
+    from dovetail.cli.loading import open_trace
+    from dovetail.cli.screen import results
+    from dovetail.evaluation.policy import Policy
+
+    chosen = [Policy.parse(text, backfill, placement) for text in names_in(policies, "--policies")]
+    site = api.load_cluster(cluster)
+    history = open_trace(trace, site, jobs, load, seed)
+    found = _replay(history, site, chosen, estimates, seed, sequences, length, workers)
+    print_comparison(found, results())
+    if json is not None:
+        write_whole(json, lambda part: part.write_text(found.to_json(), encoding="utf-8"))
+        typer.echo(f"figures: {json}")
+    if report is not None:
+        from dovetail.evaluation.report import write_report
+
+        write_whole(report, lambda part: write_report(found, part))
+        typer.echo(f"report:  {report}")
+    if not found.complete:
+        typer.echo("interrupted: the table holds what was finished", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _replay(
+    trace: Trace,
+    cluster: Cluster,
+    policies: list[Policy],
+    estimates: str | None,
+    seed: int,
+    sequences: int | None,
+    length: int,
+    workers: int | None,
+) -> Comparison:
+    from dovetail import api
+    from dovetail.cli.screen import progress_bar, warn_of_compiling
+
+    warn_of_compiling()
+    try:
+        with progress_bar(f"comparing {len(policies)} policies") as report:
+
+            def advance(done: int, total: int, policy: str) -> None:
+                report(done / total, f"{done} of {total} runs, {policy}")
+
+            return api.compare(
+                trace,
+                cluster,
+                policies,
+                estimates=estimates,
+                seed=seed,
+                sequences=sequences,
+                length=length,
+                workers=workers,
+                progress=advance,
+            )
+    except KeyboardInterrupt:
+        typer.echo("interrupted before the first run was finished; nothing was written", err=True)
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,30 @@
+"""The trace that a command was asked for: read with a progress bar, or drawn for the cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail.domain.cluster import Cluster
+    from dovetail.domain.trace import Trace
+
+SYNTHETIC_LOAD = 0.9
+"""Offered load of a drawn workload: enough that jobs queue, and that queues end."""
+
+
+def open_trace(
+    source: str, cluster: Cluster, jobs: int | None, load: float | None, seed: int
+) -> Trace:
+    """A file's jobs, or a workload's jobs in a number and size that suit the cluster."""
+    from dovetail import api
+    from dovetail.cli.screen import print_notes, progress_bar
+
+    if source.startswith(api.SYNTHETIC):
+        wanted = SYNTHETIC_LOAD if load is None else load
+        trace = api.load_trace(
+            source, jobs=jobs, seed=seed, load=wanted, cluster_gpus=cluster.total_gpus
+        )
+        print_notes(trace.notes)
+        return trace
+    with progress_bar(f"reading {source}"):
+        return api.load_trace(source, jobs=jobs, load=load)

@@ -1,0 +1,184 @@
+"""A comparison as one HTML file that needs nothing else: table, charts, and what was assumed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+
+from dovetail.domain.schedule import Schedule
+from dovetail.evaluation import charts
+from dovetail.evaluation.comparison import Comparison, Row
+from dovetail.evaluation.report_style import STYLE
+from dovetail.evaluation.statistics import ratio_of_means
+from dovetail.evaluation.table import COLUMNS, caption, grid
+from dovetail.evaluation.units import UNKNOWN, count, duration, factor, share
+
+
+def write_report(
+    comparison: Comparison, path: str | Path, schedules: Mapping[str, Schedule] | None = None
+) -> None:
+    """Write the report; with `schedules` (by label) it also shows utilisation over time."""
+    Path(path).write_text(report_html(comparison, schedules), encoding="utf-8")
+
+
+def report_html(comparison: Comparison, schedules: Mapping[str, Schedule] | None = None) -> str:
+    """The page. Every name in it comes from outside and is escaped where it is put in."""
+    title = f"Scheduling {comparison.config['trace']}"
+    body = [
+        f"<header><h1>{escape(title)}</h1><p class='lead'>{escape(headline(comparison))}</p>",
+        "" if comparison.complete else "<p class='warning'>Interrupted: some runs are missing.</p>",
+        f"</header><main>{_table(comparison)}{_charts(comparison, schedules or {})}",
+        f"<div class='columns'>{_facts(comparison)}{_assumptions(comparison)}</div></main>",
+        f"<footer>Made by Dovetail {escape(str(comparison.config['version']))}.</footer>",
+    ]
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        # Whatever a name might smuggle in, the page can load and run nothing.
+        "<meta http-equiv='Content-Security-Policy' "
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>{''.join(body)}"
+        "</body></html>\n"
+    )
+
+
+def baseline(comparison: Comparison) -> Row:
+    """What others are measured against: FCFS if it was run, else the first policy."""
+    found = [row for row in comparison.rows if row.policy.order == "fcfs"]
+    return (found or list(comparison.rows))[0]
+
+
+def headline(comparison: Comparison) -> str:
+    """The answer in one or two sentences."""
+    best, base = comparison.best("wait_mean"), baseline(comparison)
+    wait, before = best.metrics["wait_mean"], base.metrics["wait_mean"]
+    text = f"Jobs wait {duration(wait)} on average under {best.label}"
+    if best is base:
+        text += ", the shortest of all policies compared."
+    elif wait > 0:
+        text += (
+            f", {factor(before / wait)} times less than under {base.label} ({duration(before)})."
+        )
+    else:
+        text += f", and {duration(before)} under {base.label}."
+    bound = comparison.bound.jct_mean
+    if bound > 0:
+        above = best.metrics["jct_mean"] / bound - 1
+        text += (
+            f" From submission to end they take {duration(best.metrics['jct_mean'])}: "
+            f"{share(above)} above {duration(bound)}, which no scheduler can beat."
+        )
+    return text
+
+
+def _table(comparison: Comparison) -> str:
+    base, several = baseline(comparison), len(comparison.rows[0].per_window["wait_mean"]) > 1
+    extra = ["JCT / bound", "bsld / bound"]
+    extra += [f"wait / {base.label}"] if several else []
+    titles = ["policy", *(column.title for column in COLUMNS), *extra]
+    head = "".join(f"<th scope='col'>{escape(title)}</th>" for title in titles)
+    *rows, (bound, last) = grid(comparison)
+    body = ""
+    for row, (label, cells) in zip(comparison.rows, rows, strict=True):
+        texts = "".join(
+            f"<td class='best'>{escape(c.marked)}</td>" if c.best else f"<td>{escape(c.text)}</td>"
+            for c in cells
+        )
+        more = [_over(row, "jct_mean", comparison), _over(row, "bsld_mean", comparison)]
+        more += [_interval(row, base)] if several else []
+        texts += "".join(f"<td>{escape(text)}</td>" for text in more)
+        body += f"<tr><th scope='row'>{escape(label)}</th>{texts}</tr>"
+    texts = "".join(f"<td>{escape(cell.text)}</td>" for cell in last)
+    texts += f"<td>{UNKNOWN}</td>" * len(extra)
+    body += f"<tr class='bound'><th scope='row'>{bound}</th>{texts}</tr>"
+    note = " Intervals: 95 %, paired bootstrap over windows." if several else ""
+    return (
+        "<section><h2>All figures</h2>"
+        "<div class='scroll' tabindex='0' role='region' aria-label='All figures'><table>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<p class='note'>{escape(caption(comparison) + note)}</p></section>"
+    )
+
+
+def _over(row: Row, metric: str, comparison: Comparison) -> str:
+    bound = float(getattr(comparison.bound, metric))
+    return f"{row.metrics[metric] / bound:.2f}×" if bound > 0 else UNKNOWN
+
+
+def _interval(row: Row, base: Row) -> str:
+    if row is base:
+        return "1"
+    ratio = ratio_of_means(row.per_window["wait_mean"], base.per_window["wait_mean"])
+    return str(ratio)
+
+
+def _charts(comparison: Comparison, schedules: Mapping[str, Schedule]) -> str:
+    labels = ", ".join(row.label for row in comparison.rows)
+    drawn = [
+        ("Mean wait", charts.bars(comparison, "wait_mean", duration), "wait_mean"),
+        ("Mean bounded slowdown", charts.bars(comparison, "bsld_mean", factor), "bsld_mean"),
+        ("How long jobs wait", charts.waits(comparison), ""),
+    ]
+    if schedules:
+        drawn.append(("GPUs in use over time", charts.utilisation(schedules), ""))
+    text = ""
+    for title, svg, metric in drawn:
+        alt = f"{title} of {labels}"
+        if metric:
+            alt = f"{title} by policy; lowest: {comparison.best(metric).label}. Figures: see table"
+        # As an image, not as elements: ids of several drawings would collide.
+        data = base64.b64encode(svg.encode()).decode()
+        text += (
+            f"<figure><figcaption>{escape(title)}</figcaption>"
+            f"<img alt='{escape(alt)}' src='data:image/svg+xml;base64,{data}'></figure>"
+        )
+    return f"<section><h2>Charts</h2><div class='charts'>{text}</div></section>"
+
+
+def _facts(comparison: Comparison) -> str:
+    facts, run = comparison.trace_facts, comparison.trace_facts["run_seconds"]
+    sizes = "; ".join(
+        f"{size['gpus']} GPU: {share(size['jobs'])} of jobs, {share(size['gpu_time'])} of GPU time"
+        for size in facts["sizes"]
+    )
+    offered = facts["offered_gpu_hours_per_hour"]
+    gpus = comparison.config["cluster_gpus"]
+    items = [
+        ("Jobs", count(facts["jobs"])),
+        ("Submitted over", duration(facts["span_seconds"])),
+        ("GPU hours", count(round(facts["gpu_hours"]))),
+        ("Offered load", UNKNOWN if offered is None else f"{share(offered / gpus)} of the cluster"),
+        ("Run time", f"median {duration(run['p50'])}, 95 % under {duration(run['p95'])}"),
+        ("Sizes", sizes),
+        ("Users", count(facts["users"]) if facts["users"] else "not recorded"),
+        *(("Note", note) for note in facts["notes"]),
+    ]
+    return f"<section><h2>The trace</h2>{_list(items)}</section>"
+
+
+def _assumptions(comparison: Comparison) -> str:
+    config = comparison.config
+    windows = "the whole trace, once per policy"
+    if config["sequences"] is not None:
+        windows = f"{config['sequences']} windows of {config['length']} jobs, each from idle"
+    nodes, gpus = config["cluster_nodes"], config["cluster_gpus"]
+    items = [
+        ("Run times that the scheduler sees", config["estimates"]),
+        ("Cluster", f"{config['cluster']}: {count(nodes)} nodes, {count(gpus)} GPUs"),
+        ("Placement", ", ".join(dict.fromkeys(row.policy.placement for row in comparison.rows))),
+        ("Replayed", windows),
+        ("Seed", str(config["seed"])),
+        ("Version", str(config["version"])),
+        ("Trace digest", config["trace_digest"]),
+        ("Cluster digest", config["cluster_digest"]),
+        ("Clairvoyant bound", "no schedule is below it; none may reach it"),
+        ("bsld", "bounded slowdown: (wait + run) / run, runs under 10 s counted as 10 s"),
+    ]
+    return f"<section><h2>What was assumed</h2>{_list(items)}</section>"
+
+
+def _list(items: Iterable[tuple[str, str]]) -> str:
+    rows = (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in items)
+    return f"<dl>{''.join(rows)}</dl>"

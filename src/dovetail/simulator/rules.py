@@ -1,0 +1,78 @@
+"""The policy as the kernels see it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail.domain.compiled import inner
+from dovetail.domain.jobs import Floats
+from dovetail.domain.policy import Backfill, Estimates, History, Ordering, Placement, Varies
+from dovetail.simulator.state import (
+    World,
+    accounts,
+    cluster,
+    jobs,
+    scratch_row,
+    scratch_score,
+)
+
+WORST = 1.7e308
+"""Stands for scores that are infinite or not a number; inf itself marks jobs passed over."""
+
+
+class Rules(NamedTuple):
+    """Compiled functions (see domain.policy) and what the passes ask about them."""
+
+    score: Any
+    prefer: Any
+    predict: Any
+    observe: Any
+    parameters: Floats
+    history: History
+    half_life: float
+    unsorted: bool  # lists are in no order: every job is scored anew in a pass
+    heads_only: bool  # lists are in order of submission: only their next jobs are scored
+    few_switches: bool
+    easy: bool
+    conservative: bool
+    predicts: bool  # history is kept and asked
+    estimates_predicted: bool  # what policies see is the prediction
+
+
+def make_rules(
+    ordering: Ordering,
+    placement: Placement,
+    backfill: Backfill,
+    estimates: Estimates,
+    predict: Any,
+    observe: Any,
+    history: History,
+) -> Rules:
+    """Rules from policies."""
+    return Rules(
+        score=ordering.score,
+        prefer=placement.prefer,
+        predict=predict,
+        observe=observe,
+        parameters=np.array([*ordering.parameters.values()], np.float64),
+        history=history,
+        half_life=float(ordering.half_life),
+        unsorted=ordering.varies is Varies.ALWAYS,
+        heads_only=ordering.varies is Varies.BETWEEN_ACCOUNTS,
+        few_switches=placement.few_switches,
+        easy=backfill is Backfill.EASY,
+        conservative=backfill is Backfill.CONSERVATIVE,
+        predicts=ordering.uses_prediction or estimates.seconds is None,
+        estimates_predicted=estimates.seconds is None,
+    )
+
+
+@inner
+def score_one(w: World, rules: Rules, job: int) -> float:
+    """The score of one job now."""
+    row, out = scratch_row(w), scratch_score(w)
+    row[0] = job
+    rules.score(rules.parameters, jobs(w), accounts(w), cluster(w), row, out)
+    return out[0] if out[0] < WORST else WORST  # NaN compares false

@@ -1,0 +1,134 @@
+"""Tables and reports: the best is marked, and nothing from outside is trusted."""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.policy import Estimates
+from dovetail.evaluation.charts import busy_share
+from dovetail.evaluation.comparison import Comparison, compare
+from dovetail.evaluation.policy import Policy
+from dovetail.evaluation.report import report_html, write_report
+from dovetail.evaluation.run import run
+from dovetail.evaluation.table import BOUND, COLUMNS, grid, markdown, rich_table
+from tests.builders import job, trace_of
+
+HOSTILE = "<script>alert('[bold]')</script>&|$x^2$"
+CLUSTER = Cluster.parse("1x8")
+ROWS = [
+    job(0, 7200, 8, user="ann"),
+    job(1, 9000, 8, user=HOSTILE, kind=HOSTILE),
+    job(2, 60, 8, user="bob"),
+    job(3, 60, 9),
+]
+
+
+@cache
+def result(sequences: int | None = None) -> Comparison:
+    trace = trace_of(*ROWS, name=HOSTILE)
+    return compare(trace, CLUSTER, ["fcfs", "saf"], "exact", sequences=sequences, length=3)
+
+
+def test_the_best_of_each_column_is_marked_and_the_bound_comes_last() -> None:
+    *rows, (label, bound) = grid(result())
+    first = {label: cells[0] for label, cells in rows}
+    assert first["saf+easy"].marked.endswith("*")
+    assert not first["fcfs+easy"].best
+    assert label == BOUND
+    assert [cell.text for cell in bound][4:] == ["–"] * 6
+
+
+def test_a_column_in_which_all_are_equal_has_no_best() -> None:
+    unfinished = [column.key for column in COLUMNS].index("unfinished")
+    assert not any(cells[unfinished].best for _, cells in grid(result()))
+
+
+def test_the_terminal_table_says_what_it_rests_on() -> None:
+    console = Console(width=200, no_color=True)
+    with console.capture() as captured:
+        console.print(rich_table(result()))
+    text = " ".join(captured.get().split())
+    assert HOSTILE in text
+    assert "estimates: exact" in text
+    assert "1x8 (8 GPUs)" in text
+    assert "*" in text
+
+
+def test_markdown_rows_have_as_many_cells_as_the_heading() -> None:
+    lines = [line for line in markdown(result()).splitlines() if line.startswith("|")]
+    assert len(lines) == 2 + 2 + 1
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(COLUMNS) + 2}
+    assert len({len(line) for line in lines}) == 1
+
+
+@pytest.mark.parametrize("sequences", [None, 2])
+def test_a_report_is_one_file_that_loads_and_runs_nothing(sequences: int | None) -> None:
+    page = report_html(result(sequences))
+    drawings = re.findall(r"src='data:image/svg\+xml;base64,([^']+)'", page)
+    assert len(drawings) == 3
+    for drawing in drawings:
+        svg = base64.b64decode(drawing).decode()
+        assert "<script" not in svg
+        assert not re.search(r"(href|src)=[\"']http", svg)
+    assert "<script" not in page
+    assert not re.search(r"(href|src)=[\"']?(http|//)", page)
+    assert "&lt;script&gt;alert(" in page
+
+
+def test_a_report_is_well_formed_and_accessible() -> None:
+    page = report_html(result())
+    reader = Tags()
+    reader.feed(page)
+    assert reader.open == []
+    assert "<html lang='en'>" in page
+    assert "<title>" in page
+    assert page.count("scope='col'") == len(COLUMNS) + 3
+    assert all("alt='" in image for image in re.findall(r"<img[^>]*>", page))
+
+
+class Tags(HTMLParser):
+    """Elements still open; every end must match."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_with_schedules_a_report_also_shows_utilisation_and_is_repeatable(tmp_path: Path) -> None:
+    trace = trace_of(*ROWS)
+    exact = Estimates("exact", np.maximum(trace.jobs.run, 1.0))
+    schedules = {row.label: run(trace, CLUSTER, row.policy, exact) for row in result().rows}
+    write_report(result(), tmp_path / "a.html", schedules)
+    write_report(result(), tmp_path / "b.html", schedules)
+    page = (tmp_path / "a.html").read_bytes()
+    assert page == (tmp_path / "b.html").read_bytes()
+    assert b"GPUs in use over time" in page
+
+
+def test_utilisation_over_time_adds_up_to_the_gpu_time_used() -> None:
+    trace = trace_of(job(0, 10, 4), job(5, 10, 4), job(30, 10, 8))
+    schedule = run(trace, CLUSTER, Policy("fcfs"), Estimates("exact", trace.jobs.run))
+    share = busy_share(schedule, np.array([0.0, 5.0, 10.0, 20.0, 40.0]))
+    assert share.tolist() == pytest.approx([0.5, 1.0, 0.25, 0.5])
+
+
+def test_a_report_can_be_made_where_no_job_ran() -> None:
+    nothing = compare(trace_of(job(0, 10, 9)), CLUSTER, ["fcfs", "saf"], "exact")
+    assert "1x8" in report_html(nothing)
+    assert BOUND in markdown(nothing)
