@@ -15,8 +15,7 @@ help:  ## this list
 
 demo: $(VENV)/.installed  ## compare scheduling policies on a synthetic workload: table and report
 	@mkdir -p demo
-	$(BIN)/dovetail compare synth:helios --cluster 16x8:v100,8x4:p100 --seed 0 \
-		--sequences 4 --length 1024 --workers 2 \
+	$(BIN)/dovetail compare synth:helios --cluster 80x8:v100 --jobs 20000 --seed 0 \
 		--json demo/compare.json --report demo/report.html
 
 test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests

@@ -22,6 +22,9 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ..
         yield from commands(part, (*path, name))
 
 
+COMMANDS = list(commands(get_command(app)))
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda w: " ".join(w) or "root")
 def test_help_has_an_example_that_starts_with_the_command(
     dovetail: Command, words: tuple[str, ...]

@@ -67,7 +67,9 @@ def _group(group: dict[str, Any], before: int, file: str) -> list[Node]:
         raise ClusterError(f"{file}: [[nodes]] {group.get('name')}: {len(names)} names for {count}")
     per_switch = int(group.get("nodes_per_switch", count))
     if per_switch < 1:
-        raise ClusterError(f"{file}: [[nodes]] nodes_per_switch is {per_switch}, expected 1 or more")
+        raise ClusterError(
+            f"{file}: [[nodes]] nodes_per_switch is {per_switch}, expected 1 or more"
+        )
     switch = str(group.get("switch", f"switch-{before}"))
     return [
         Node(
@@ -124,9 +126,7 @@ def _expand(pattern: str) -> list[str]:
         return [pattern]
     low, high = match["low"], match["high"]
     width = len(low) if low.startswith("0") else 0
-    return [
-        f"{match['head']}{i:0{width}d}{match['tail']}" for i in range(int(low), int(high) + 1)
-    ]
+    return [f"{match['head']}{i:0{width}d}{match['tail']}" for i in range(int(low), int(high) + 1)]
 
 
 def _tables(value: Any, where: str) -> list[dict[str, Any]]:
@@ -140,4 +140,6 @@ def _refuse_unknown(table: Any, known: set[str], where: str) -> None:
         raise ClusterError(f"{where}: expected a table")
     unknown = sorted(set(table) - known)
     if unknown:
-        raise ClusterError(f"{where}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        raise ClusterError(
+            f"{where}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}"
+        )

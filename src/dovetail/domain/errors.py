@@ -1,11 +1,11 @@
 """What can go wrong, as a tree; every message says what, where and what to do next.
 
-    DovetailError
-    ├── UnknownName          a policy, format or cluster name that no registry holds
-    ├── ConfigError          a value or key of a configuration that makes no sense
-    │   └── ClusterError     a cluster description that cannot be built
-    └── TraceError           a trace that cannot be used as it is
-        └── BadRow           one row of a trace file, with file and line
+DovetailError
+├── UnknownName          a policy, format or cluster name that no registry holds
+├── ConfigError          a value or key of a configuration that makes no sense
+│   └── ClusterError     a cluster description that cannot be built
+└── TraceError           a trace that cannot be used as it is
+    └── BadRow           one row of a trace file, with file and line
 """
 
 from __future__ import annotations

@@ -47,9 +47,12 @@ class Names:
     def __getitem__(self, rows: Any) -> Names:
         return Names(self.codes[rows], self.values)
 
+    def name(self, code: int) -> str | None:
+        return None if code < 0 else self.values[code]
+
     def names(self) -> list[str | None]:
         """The names written out, None where unknown."""
-        return [None if code < 0 else self.values[code] for code in self.codes.tolist()]
+        return [self.name(code) for code in self.codes.tolist()]
 
 
 @dataclass(frozen=True, slots=True)

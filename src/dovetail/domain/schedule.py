@@ -39,7 +39,8 @@ class Schedule:
 
     @property
     def ran(self) -> Bools:
-        return self.rejected == RAN
+        ran: Bools = self.rejected == RAN
+        return ran
 
     @property
     def wait(self) -> Floats:

@@ -79,7 +79,9 @@ def predict_row(history: History, job: int) -> float:
     if len(recent) == 0:
         return FIRST_GUESS if math.isnan(limit) else min(limit, FIRST_GUESS)
     middle = len(recent) // 2
-    guess = recent[middle] if len(recent) % 2 else 0.5 * (recent[middle - 1] + recent[middle])
+    guess: float = (
+        recent[middle] if len(recent) % 2 else 0.5 * (recent[middle - 1] + recent[middle])
+    )
     return guess if math.isnan(limit) else min(limit, guess)
 
 

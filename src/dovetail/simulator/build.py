@@ -66,7 +66,7 @@ class Tables:
         self.pending_events = new_table(state.Event, 2 * len(jobs))
         self.part_table = new_table(state.Part, parts)
         self.holds = new_table(state.Hold, parts)
-        self.times = new_table(state.Release, len(kinds))
+        self.reservations = new_table(state.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(1)
 
@@ -153,9 +153,7 @@ def _leaves(kind: Kind) -> int:
     return 1 << (len(kind.nodes) - 1).bit_length()
 
 
-def _levels(
-    kinds: list[Kind], every: list[list[Option]], most: int
-) -> tuple[Table, Table, Table]:
+def _levels(kinds: list[Kind], every: list[list[Option]], most: int) -> tuple[Table, Table, Table]:
     """The index of nodes by free GPUs, its bitmaps, and a tree per chunk size in use."""
     levels = new_table(state.Level, len(kinds) * (most + 1))
     levels["tree"] = -1
@@ -202,12 +200,9 @@ def _options(every: list[list[Option]]) -> tuple[Table, Table]:
 
 def _grouped(options: list[Option]) -> list[tuple[int, Option]]:
     """Neighbours of equal rank that need one node share a group number."""
-    groups: list[tuple[int, Option]] = []
-    for option in options:
-        group = groups[-1][0] if groups else 0
-        if groups and not (groups[-1][1].nodes == option.nodes == 1):
-            group += 1
-        elif groups and groups[-1][1].rank != option.rank:
+    group, groups = 0, []
+    for before, option in zip([None, *options], options, strict=False):
+        if before and not (before.nodes == option.nodes == 1 and before.rank == option.rank):
             group += 1
         groups.append((group, option))
     return groups

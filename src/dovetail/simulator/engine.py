@@ -24,6 +24,7 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.simulator.build import Tables
 from dovetail.simulator.clock import advance
+from dovetail.simulator.invariants import check
 from dovetail.simulator.layout import REASONS
 from dovetail.simulator.rules import make_rules
 
@@ -34,9 +35,9 @@ STEPS = 20_000
 class Simulation:
     """One simulation that can be advanced bit by bit.
 
-    >>> simulation = Simulation(trace, cluster, order, place, Backfill.EASY, estimates)  # doctest: +SKIP
-    >>> while simulation.advance(1): ...  # doctest: +SKIP
-    >>> simulation.schedule()  # doctest: +SKIP
+    simulation = Simulation(trace, cluster, order, place, Backfill.EASY, estimates)
+    while simulation.advance(1): ...
+    result = simulation.schedule()
     """
 
     def __init__(
@@ -123,19 +124,23 @@ def simulate(
     estimates: Estimates,
     predictor: Predictor | None = None,
     progress: Callable[[float], None] | None = None,
+    checked: bool = False,
 ) -> Schedule:
-    """Replay a trace on a cluster under a policy."""
+    """Replay a trace on a cluster under a policy; `checked`: test the state after every event."""
     simulation = Simulation(trace, cluster, ordering, placement, backfill, estimates, predictor)
-    while simulation.advance(STEPS):
+    simulation.tables.world["checked"] = checked
+    more = True
+    while more:
+        more = simulation.advance(1 if checked else STEPS)
+        if checked:
+            check(simulation.tables, cluster)
         if progress is not None:
             progress(simulation.fraction_submitted)
     return simulation.schedule()
 
 
 def _no_history() -> History:
-    return History(
-        np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64)
-    )
+    return History(np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64))
 
 
 @numba.cfunc(PREDICT, cache=True)

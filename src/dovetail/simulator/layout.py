@@ -175,9 +175,7 @@ def demands_of(
     return of_job, every, rejected.astype(np.int64)
 
 
-def _distinct_asks(
-    jobs: Jobs, by_kind: bool, apart: Sequence[Ints]
-) -> tuple[list[Ask], Ints]:
+def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[list[Ask], Ints]:
     columns = np.column_stack(
         [
             jobs.gpus,
@@ -198,11 +196,10 @@ def _distinct_asks(
         values, codes = np.unique(columns[:, i], return_inverse=True)
         key = np.unique(key * len(values) + codes, return_inverse=True)[1]
     _, first, of_job = np.unique(key, return_index=True, return_inverse=True)
-    name = lambda names, code: None if code < 0 else names.values[code]  # noqa: E731
     asks = [
         Ask(
             gpus, nodes, cpus, memory,
-            name(jobs.gpu_type, gpu_type), name(jobs.partition, partition), name(jobs.kind, kind),
+            jobs.gpu_type.name(gpu_type), jobs.partition.name(partition), jobs.kind.name(kind),
         )
         for gpus, nodes, cpus, memory, gpu_type, partition, kind in columns[first, :7].tolist()
     ]  # fmt: skip

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+
+import numpy as np
+
 from dovetail.domain.compiled import inner
 from dovetail.simulator import events, reserving
 from dovetail.simulator.free import take
@@ -20,7 +23,7 @@ from dovetail.simulator.state import (
     node,
     option,
     part,
-    reservation_time,
+    reservation,
     reserve,
     run_of,
     scores,
@@ -145,9 +148,7 @@ def pass_without_backfilling(w: World, rules: Rules) -> None:
         if number < 0:
             return
         kinds = demand(w, number).kinds
-        if not (
-            kinds & blocked == 0 and demand(w, number).fits and start_next(w, rules, number)
-        ):
+        if not (kinds & blocked == 0 and demand(w, number).fits and start_next(w, rules, number)):
             blocked |= kinds
             demand(w, number).open = False
         fitting = 0
@@ -184,6 +185,8 @@ def easy_pass(w: World, rules: Rules) -> None:
             reserved_kinds |= kinds
             mine.open = False
             fitting = narrow(w, rules, kinds)
+    if w.checked:
+        reserving.count_delayed(w)
     reserving.clear(w)
 
 
@@ -213,7 +216,7 @@ def latest_end(w: World, number: int) -> float:
         return math.inf
     best = -math.inf
     for i in range(w.reservation_count):
-        when = reservation_time(w, i).time
+        when = reservation(w, i).time
         if when > best and demand_fits(w, number, when):
             best = when
     return best

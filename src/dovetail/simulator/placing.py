@@ -118,8 +118,10 @@ def place(w: World, prefer: Any, few_switches: bool, job: int) -> int:
 
 @inner
 def _better(preference: float, number: int, best_preference: float, best: int) -> bool:
-    return best < 0 or preference < best_preference or (
-        preference == best_preference and number < best
+    return (
+        best < 0
+        or preference < best_preference
+        or (preference == best_preference and number < best)
     )
 
 
@@ -158,7 +160,7 @@ def _first_in_level(
     for i in range(this.words):
         bits = bitmap(w, first + i).bits
         while bits != Word(0):
-            found = member(w, this.first + 64 * i + np.int64(trailing_zeros(bits))).node
+            found = member(w, this.first + 64 * i + int(trailing_zeros(bits))).node
             if (
                 node(w, found).used_by != job
                 and (switch < 0 or node(w, found).switch == switch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+
 from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats
 from dovetail.simulator.rules import WORST, Rules, score_one
@@ -16,6 +17,7 @@ from dovetail.simulator.state import (
     scores,
     waiting,
 )
+
 
 @inner
 def add(w: World, rules: Rules, number: int, job: int) -> None:

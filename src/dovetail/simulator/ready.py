@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 from dovetail.domain.compiled import inner
-from dovetail.simulator.free import fits
 from dovetail.simulator.state import (
     Chunk,
     World,
@@ -85,9 +84,7 @@ def _replay(w: World, number: int, gpus: int) -> None:
     at >>= 1
     while at >= 1:
         left, right = match(w, tree + 2 * at).node, match(w, tree + 2 * at + 1).node
-        if right < 0 or (
-            left >= 0 and release(w, left, gpus).time <= release(w, right, gpus).time
-        ):
+        if right < 0 or (left >= 0 and release(w, left, gpus).time <= release(w, right, gpus).time):
             winner = left
         else:
             winner = right
@@ -153,10 +150,10 @@ def earliest_nodes(w: World, kinds: int, chunk: Chunk, wanted: int, already: int
 
 @inner
 def _picked(w: World, number: int, already: int) -> bool:
+    found = False
     for i in range(already):
-        if node(w, i).picked == number:
-            return True
-    return False
+        found |= node(w, i).picked == number
+    return found
 
 
 @inner

@@ -15,7 +15,7 @@ from dovetail.simulator.state import (
     level,
     node,
     option,
-    reservation_time,
+    reservation,
     reserve,
     slot,
     small,
@@ -59,8 +59,8 @@ def _search(w: World, number: int) -> float:
 
 
 @inner
-def make_reservation(w: World, number: int) -> None:
-    """Reserve the nodes on which a job of this demand can start the earliest."""
+def _earliest_option(w: World, number: int) -> int:
+    """The option in which a job of this demand can start the earliest, ties to the first."""
     refresh(w)
     first, last = demand(w, number).option_first, demand(w, number).option_last
     best, best_time = first, math.inf
@@ -69,8 +69,24 @@ def make_reservation(w: World, number: int) -> None:
             when = _search(w, at)
             if when < best_time:
                 best, best_time = at, when
+    return best
+
+
+@inner
+def count_delayed(w: World) -> None:
+    """At the end of a checked pass: which reserved jobs could now only start later?"""
+    for i in range(w.reservation_count):
+        best = _earliest_option(w, reservation(w, i).demand)
+        w.delayed += _search(w, best) > reservation(w, i).time
+
+
+@inner
+def make_reservation(w: World, number: int) -> None:
+    """Reserve the nodes on which a job of this demand can start the earliest."""
+    best = _earliest_option(w, number)
     best_time = _search(w, best)
-    reservation_time(w, w.reservation_count).time = best_time
+    reservation(w, w.reservation_count).time = best_time
+    reservation(w, w.reservation_count).demand = number
     w.reservation_count += 1
     for at in range(w.kind_count):
         if demand(w, number).kinds >> at & 1:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import types
+from numba import carray, types
 
 from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats, Ints
@@ -40,6 +40,8 @@ class World(Row):
     reserved_count: int  # nodes under an EASY reservation
     reservation_count: int
     hold_count: int  # conservative holds
+    checked: bool  # look after every EASY pass whether a reserved job was delayed
+    delayed: int  # reserved jobs that were
     # addresses
     cluster: int  # [1] ClusterFacts
     jobs: int  # [jobs] JobFacts
@@ -63,7 +65,7 @@ class World(Row):
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
     holds: int  # [parts] Hold
-    times: int  # [kinds] Release: when each EASY reservation begins
+    reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
     scratch_row: int  # [1] int64
     scratch_score: int  # [1] float64
@@ -119,6 +121,13 @@ class Reserve(Row):
     gpus: int
     cpus: int
     memory: int
+
+
+class Reservation(Row):
+    """An EASY reservation."""
+
+    time: float  # when it begins
+    demand: int  # of the job that it is for
 
 
 class Kind(Row):
@@ -251,7 +260,7 @@ chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)
 hold = row_accessor(World, "holds", Hold)
-reservation_time = row_accessor(World, "times", Release)
+reservation = row_accessor(World, "reservations", Reservation)
 
 _jobs = column_address(World, "jobs", numba.from_dtype(dtype_of(JobFacts)))
 _accounts = column_address(World, "accounts", numba.from_dtype(dtype_of(AccountFacts)))
@@ -290,42 +299,42 @@ def small(w: World, option: int) -> Chunk:
 
 @inner
 def waiting(w: World) -> Ints:
-    return numba.carray(_waiting(w), (w.job_count,))  # type: ignore[no-any-return]
+    return carray(_waiting(w), (w.job_count,))
 
 
 @inner
 def scores(w: World) -> Floats:
-    return numba.carray(_scores(w), (w.job_count,))  # type: ignore[no-any-return]
+    return carray(_scores(w), (w.job_count,))
 
 
 @inner
 def seen(w: World) -> Ints:
-    return numba.carray(_seen(w), (w.most_gpus + 1,))  # type: ignore[no-any-return]
+    return carray(_seen(w), (w.most_gpus + 1,))
 
 
 @inner
 def jobs(w: World) -> Any:
-    return numba.carray(_jobs(w), (w.job_count,))
+    return carray(_jobs(w), (w.job_count,))
 
 
 @inner
 def accounts(w: World) -> Any:
-    return numba.carray(_accounts(w), (w.account_count,))
+    return carray(_accounts(w), (w.account_count,))
 
 
 @inner
 def cluster(w: World) -> Any:
-    return numba.carray(_cluster(w), (1,))
+    return carray(_cluster(w), (1,))
 
 
 @inner
 def scratch_row(w: World) -> Ints:
-    return numba.carray(_scratch_row(w), (1,))  # type: ignore[no-any-return]
+    return carray(_scratch_row(w), (1,))
 
 
 @inner
 def scratch_score(w: World) -> Floats:
-    return numba.carray(_scratch_score(w), (1,))  # type: ignore[no-any-return]
+    return carray(_scratch_score(w), (1,))
 
 
 NO_RESERVATION = np.inf

@@ -1,0 +1,91 @@
+"""Debug mode: what must be true after every event, checked against the tables themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import DovetailError
+from dovetail.simulator.build import Tables
+from dovetail.simulator.layout import whole
+
+
+class BrokenInvariant(DovetailError):  # noqa: N818 - reads as what happened
+    """The simulator contradicts itself: a bug in Dovetail, please report it with the trace."""
+
+
+def check(tables: Tables, cluster: Cluster) -> None:
+    """Raise if anything is over-allocated, split, early, delayed or wrongly indexed."""
+    world = tables.world[0]
+    moment = f"at {world['now']:.0f} s: "
+    for problem, broken in (
+        ("a job started before its submission", _early(tables)),
+        ("a job holds fewer or more GPUs than it asked for", _split(tables)),
+        ("a node's GPUs, CPUs or memory do not add up", _unbalanced(tables, cluster)),
+        ("two jobs hold the same GPU", _double_booked(tables, cluster)),
+        ("the index of free GPUs is wrong", _misindexed(tables)),
+        ("backfilling delayed a reserved job", bool(world["delayed"])),
+    ):
+        if broken:
+            raise BrokenInvariant(moment + problem)
+
+
+def _early(tables: Tables) -> bool:
+    return bool(np.any(tables.runs["start"] < tables.jobs["submit"]))
+
+
+def _split(tables: Tables) -> bool:
+    started = tables.runs[np.isfinite(tables.runs["start"])]
+    held = _popcount(tables.part_table["gpus"][: tables.world["parts"][0]])
+    totals = np.concatenate(([0], np.cumsum(held)))
+    first, last = started["part_first"], started["part_first"] + started["part_count"]
+    asked = tables.jobs["gpus"][np.isfinite(tables.runs["start"])]
+    return bool(np.any(totals[last] - totals[first] != asked))
+
+
+def _unbalanced(tables: Tables, cluster: Cluster) -> bool:
+    slots = _slots(tables)
+    used = np.arange(slots.shape[1]) < tables.nodes["running"][:, None]
+    capacity = {
+        "gpus": [node.gpus for node in cluster.nodes],
+        "cpus": [whole(node.cpus, 1000) for node in cluster.nodes],
+        "memory": [whole(node.memory_gb, 1024) for node in cluster.nodes],
+    }
+    return any(
+        bool(np.any(tables.nodes[what] + np.sum(slots[what] * used, axis=1) != np.array(full)))
+        or bool(np.any(tables.nodes[what] < 0))
+        for what, full in capacity.items()
+    )
+
+
+def _double_booked(tables: Tables, cluster: Cluster) -> bool:
+    taken = tables.nodes["bits"].copy()
+    for number in range(len(taken)):
+        for job in _slots(tables)["job"][number, : tables.nodes["running"][number]]:
+            run = tables.runs[job]
+            parts = tables.part_table[run["part_first"] : run["part_first"] + run["part_count"]]
+            held = np.bitwise_or.reduce(parts["gpus"][parts["node"] == number])
+            if taken[number] & held:
+                return True
+            taken[number] |= held
+    full = np.array([(1 << node.gpus) - 1 for node in cluster.nodes], np.uint64)
+    return bool(np.any(taken != full))
+
+
+def _misindexed(tables: Tables) -> bool:
+    counts = np.zeros(len(tables.levels), np.int64)
+    rows = tables.nodes["kind"] * (tables.world["most_gpus"][0] + 1) + tables.nodes["gpus"]
+    np.add.at(counts, rows, 1)
+    wrong_bits = np.any(_popcount(tables.nodes["bits"]) != tables.nodes["gpus"])
+    wrong_total = tables.world["free_gpus"][0] != tables.nodes["gpus"].sum()
+    return bool(np.any(counts != tables.levels["count"]) or wrong_bits or wrong_total)
+
+
+def _slots(tables: Tables) -> Any:
+    return tables.slots.reshape(len(tables.nodes), -1)
+
+
+def _popcount(words: Any) -> Any:
+    return np.bitwise_count(words).astype(np.int64)
