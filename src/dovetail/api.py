@@ -18,7 +18,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from dovetail import __version__
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import load_cluster as _parse_cluster
 from dovetail.domain.errors import ConfigError
@@ -30,6 +29,7 @@ from dovetail.evaluation.comparison import Comparison, Progress
 from dovetail.evaluation.comparison import compare as _compare
 from dovetail.evaluation.policy import BACKFILLS, Policy, ordering_named
 from dovetail.evaluation.protocols import default_estimates
+from dovetail.evaluation.run import version
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate as _simulate
@@ -110,7 +110,7 @@ def simulate(
         estimates,
         HISTORY,
     )
-    return replace(schedule, config={**schedule.config, "seed": seed, "version": __version__})
+    return replace(schedule, config={**schedule.config, "seed": seed, "version": version()})
 
 
 def compare(

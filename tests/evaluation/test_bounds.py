@@ -19,6 +19,7 @@ from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds import Bounds, components, lower_bounds
 from dovetail.evaluation.policy import Policy
+from dovetail.evaluation.relaxations import share_out
 from dovetail.evaluation.run import run
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
@@ -39,12 +40,25 @@ def bounds(cluster: str | Cluster, *rows: JobRow) -> Bounds:
     return lower_bounds(trace_of(*rows), site)
 
 
-def test_on_one_machine_the_bound_is_shortest_remaining_time_first() -> None:
-    # At 1 the job of 2 s preempts the one of 8 s: ends 3 and 10. Without preemption it would
-    # be 8 and 10, so that the relaxation stays below.
+def test_the_pooled_machine_preempts_for_shorter_remaining_work() -> None:
+    # At 1 the job of 2 s preempts the one of 8 s, of which 7 s are left then; it ends at 3.
+    flow, delay = share_out(np.array([0.0, 1.0]), np.array([8.0, 2.0]), np.zeros(2), 1.0, 1.0)
+    assert flow.tolist() == [10.0, 2.0]
+    assert delay.tolist() == pytest.approx([(1 * 0.5 + 7 * 6.5) / 8, 1.0])
+
+
+def test_prices_see_that_a_real_job_cannot_be_preempted() -> None:
+    # The best is to keep the GPU free until 1: ends 3 and 11. With preemption: 3 and 10.
     found = bounds("1x1", job(0, 8), job(1, 2))
-    assert found.jct_mean == pytest.approx(((10 - 0) + (3 - 1)) / 2)
+    assert found.jct_mean == pytest.approx((11 + 2) / 2, abs=0.05)
     assert found.wait_mean == pytest.approx(found.jct_mean - 5)
+
+
+def test_prices_see_that_a_narrow_job_cannot_use_the_whole_cluster() -> None:
+    # Four jobs of 1 GPU × 100 s, then one of 4 GPUs × 1 s: pooled, nobody would have to wait.
+    rows = [job(0, 100), job(0, 100), job(0, 100), job(0, 100), *(job(i, 1, 4) for i in range(50))]
+    rows.sort(key=lambda row: row.submit)
+    assert bounds("1x4", *rows).wait_mean > 0.9 * 4 * 50 / len(rows)
 
 
 def test_jobs_as_wide_as_the_cluster_are_bounded_by_their_best_order() -> None:

@@ -91,7 +91,7 @@ def test_a_report_is_well_formed_and_accessible() -> None:
     assert reader.open == []
     assert "<html lang='en'>" in page
     assert "<title>" in page
-    assert page.count("scope='col'") == len(COLUMNS) + 3
+    assert page.count("scope='col'") == len(COLUMNS) + 4
     assert all("alt='" in image for image in re.findall(r"<img[^>]*>", page))
 
 

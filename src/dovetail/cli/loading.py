@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dovetail.domain.errors import ConfigError
+
 if TYPE_CHECKING:
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.trace import Trace
@@ -17,14 +19,24 @@ def open_trace(
 ) -> Trace:
     """A file's jobs, or a workload's jobs in a number and size that suit the cluster."""
     from dovetail import api
-    from dovetail.cli.screen import print_notes, progress_bar
+    from dovetail.cli.screen import print_notes
 
-    if source.startswith(api.SYNTHETIC):
-        wanted = SYNTHETIC_LOAD if load is None else load
-        trace = api.load_trace(
-            source, jobs=jobs, seed=seed, load=wanted, cluster_gpus=cluster.total_gpus
-        )
-        print_notes(trace.notes)
-        return trace
-    with progress_bar(f"reading {source}"):
-        return api.load_trace(source, jobs=jobs, load=load)
+    if not source.startswith(api.SYNTHETIC):
+        if load is not None:
+            raise ConfigError("--load is for workloads such as synth:helios; files have their own")
+        return _read(source, jobs)
+    wanted = SYNTHETIC_LOAD if load is None else load
+    trace = api.load_trace(
+        source, jobs=jobs, seed=seed, load=wanted, cluster_gpus=cluster.total_gpus
+    )
+    print_notes(trace.notes)
+    return trace
+
+
+def _read(path: str, jobs: int | None) -> Trace:
+    from dovetail.cli.screen import progress_bar
+    from dovetail.traces.read import read_trace
+
+    with progress_bar(f"reading {path}") as report:
+        trace = read_trace(path, progress=report)
+    return trace if jobs is None or jobs >= len(trace) else trace.slice(0, jobs)

@@ -140,7 +140,10 @@ def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
                     f"mean {factor(figures['bsld_mean'])}, p95 {factor(figures['bsld_p95'])}",
                 ),
                 ("GPUs in use", f"{share(figures['gpu_utilization'])} of {_span(figures)}"),
-                ("fragmentation", f"{share(figures['fragmentation_mean'])} of GPUs, mean"),
+                (
+                    "fragmentation",
+                    f"{share(figures['fragmentation_mean'])} of free GPUs are on partly used nodes",
+                ),
                 ("fairness", f"{figures['fairness_jain_users']:.2f} (Jain, over users; 1 is even)"),
                 ("backfilled", f"{figures['backfilled']:,} jobs"),
                 (

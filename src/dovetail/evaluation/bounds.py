@@ -16,7 +16,7 @@ start, C = S + p its end, M the number of GPUs. Four relaxations, each valid by 
 
 (d) Prices for GPU time, with the proof in `prices`. It alone keeps a job from using more than g
     GPUs, and is far stronger where jobs are narrow: Philly on 220 × 8, mean wait, 0 s by (a) to
-    (c) and 2,000 s by (d).
+    (c) and 2,100 s by (d).
 
 A sum of jobs is at least the largest of these *sums*. Taking the larger value job by job is
 wrong: what is lost for one job in a relaxation may be won by another. With M = 10, three jobs of

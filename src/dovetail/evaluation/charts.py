@@ -86,7 +86,7 @@ def bars(comparison: Comparison, metric: str, write: Callable[[float], str]) -> 
 
 def waits(comparison: Comparison) -> str:
     """Share of jobs (upwards) that waited no longer than so long (to the right)."""
-    with _axes(height=4.0) as (axes, svg):
+    with _axes(height=4.2) as (axes, svg):
         longest, lowest = 60.0, 100.0
         for number, row in enumerate(comparison.rows):
             if not row.wait_percentiles:
@@ -99,7 +99,9 @@ def waits(comparison: Comparison) -> str:
         axes.set_xscale("symlog", linthresh=60.0)
         axes.set_xlim(0, longest * 1.1)
         # Jobs that never waited need no space of their own.
-        axes.set_ylim(20 * min(4, lowest // 20), 101)
+        bottom = 20 * min(4, lowest // 20)
+        axes.set_ylim(bottom, 101)
+        axes.set_yticks(np.linspace(bottom, 100, 5))
         ticks = [tick for tick in _TICKS if tick == 0 or 60 <= tick <= longest]
         axes.set_xticks(ticks, [_tick(tick, duration) for tick in ticks])
         axes.minorticks_off()
@@ -108,7 +110,8 @@ def waits(comparison: Comparison) -> str:
         axes.set_ylabel("jobs that waited no longer")
         axes.grid(color="#E4E4E4")
         if axes.get_lines():
-            axes.legend(frameon=False, loc="lower right")
+            figure: Any = axes.figure
+            figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9.5)
     return svg()
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from dovetail import __version__
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
@@ -18,6 +17,7 @@ from dovetail.evaluation.bounds import Bounds, lower_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.protocols import default_estimates, plan
+from dovetail.evaluation.run import version
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.inspect import describe
 
@@ -114,7 +114,7 @@ def compare(
         ),
         bound=_mean_bound([lower_bounds(windows[w].cut(trace, told)[0], cluster) for w in kept]),
         config={
-            "version": __version__,
+            "version": version(),
             "seed": seed,
             "estimates": told.name,
             "policies": [policy.label() for policy in chosen],

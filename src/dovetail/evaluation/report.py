@@ -63,19 +63,15 @@ def headline(comparison: Comparison) -> str:
         )
     else:
         text += f", and {duration(before)} under {base.label}."
-    bound = comparison.bound.jct_mean
+    bound = comparison.bound.wait_mean
     if bound > 0:
-        above = best.metrics["jct_mean"] / bound - 1
-        text += (
-            f" From submission to end they take {duration(best.metrics['jct_mean'])}: "
-            f"{share(above)} above {duration(bound)}, which no scheduler can beat."
-        )
+        text += f" Not even a scheduler that knew the future could go below {duration(bound)}."
     return text
 
 
 def _table(comparison: Comparison) -> str:
     base, several = baseline(comparison), len(comparison.rows[0].per_window["wait_mean"]) > 1
-    extra = ["JCT / bound", "bsld / bound"]
+    extra = [f"{name} / bound" for name in ("wait", "JCT", "bsld")]
     extra += [f"wait / {base.label}"] if several else []
     titles = ["policy", *(column.title for column in COLUMNS), *extra]
     head = "".join(f"<th scope='col'>{escape(title)}</th>" for title in titles)
@@ -86,7 +82,7 @@ def _table(comparison: Comparison) -> str:
             f"<td class='best'>{escape(c.marked)}</td>" if c.best else f"<td>{escape(c.text)}</td>"
             for c in cells
         )
-        more = [_over(row, "jct_mean", comparison), _over(row, "bsld_mean", comparison)]
+        more = [_over(row, key, comparison) for key in ("wait_mean", "jct_mean", "bsld_mean")]
         more += [_interval(row, base)] if several else []
         texts += "".join(f"<td>{escape(text)}</td>" for text in more)
         body += f"<tr><th scope='row'>{escape(label)}</th>{texts}</tr>"
@@ -104,7 +100,7 @@ def _table(comparison: Comparison) -> str:
 
 def _over(row: Row, metric: str, comparison: Comparison) -> str:
     bound = float(getattr(comparison.bound, metric))
-    return f"{row.metrics[metric] / bound:.2f}×" if bound > 0 else UNKNOWN
+    return f"{factor(row.metrics[metric] / bound)}×" if bound > 0 else UNKNOWN
 
 
 def _interval(row: Row, base: Row) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 
-from dovetail import __version__
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Estimates
 from dovetail.domain.schedule import Schedule
@@ -25,4 +25,9 @@ def run(
     """Replay the trace; `progress` gets the share of jobs submitted so far."""
     order, place, fill = policy.parts()
     schedule = simulate(trace, cluster, order, place, fill, estimates, HISTORY, progress)
-    return replace(schedule, config={**schedule.config, "version": __version__})
+    return replace(schedule, config={**schedule.config, "version": version()})
+
+
+def version() -> str:
+    """Of Dovetail; looked up late, since the package itself names `api`, a layer above this one."""
+    return str(import_module("dovetail").__version__)

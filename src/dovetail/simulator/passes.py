@@ -175,36 +175,38 @@ def easy_pass(w: World, rules: Rules) -> None:
         if mine.fits:
             if start_next(w, rules, number):
                 run_of(w, job).backfilled = kinds & reserved_kinds != 0
-                fitting = narrow(w, rules, kinds)
+                fitting = narrow(w, rules, kinds, reserved_kinds)
             else:  # too long for every node it fits on, on the slower of several GPU types
                 pass_over(w, rules, number)
-        elif kinds & reserved_kinds:
-            mine.open = False
         else:
             reserving.make_reservation(w, number)
             reserved_kinds |= kinds
             mine.open = False
-            fitting = narrow(w, rules, kinds)
+            fitting = narrow(w, rules, kinds, reserved_kinds)
     if w.checked:
         reserving.count_delayed(w)
     reserving.clear(w)
 
 
 @inner
-def narrow(w: World, rules: Rules, kinds: int) -> int:
-    """After a start or a reservation: what can still start; returns how many demands."""
+def narrow(w: World, rules: Rules, kinds: int, reserved_kinds: int) -> int:
+    """After a start or a reservation: what can still start; returns how many demands.
+
+    Demands that cannot start and may not reserve either are closed here all at once: one by
+    one, in their turn, they made passes quadratic in the number of demands.
+    """
     fitting = 0
     for i in range(w.active_count):
         number = demand(w, i).active
         mine = demand(w, number)
-        if not (mine.open and mine.fits):
-            continue
-        if mine.kinds & kinds:
+        if mine.open and mine.fits and mine.kinds & kinds:
             latest = latest_end(w, number)
             mine.fits = latest > -math.inf
             if mine.fits and latest < mine.latest_end:
                 mine.latest_end = latest
                 seek(w, rules, number, mine.cursor)
+        if not mine.fits and mine.kinds & reserved_kinds:
+            mine.open = False
         fitting += mine.fits and mine.open
     return fitting
 

@@ -52,7 +52,7 @@ def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) ->
         # The index alone answers: some 10 ns instead of a scan.
         for number in range(w.kind_count):
             if kinds >> number & 1:
-                for gpus in range(chunk.gpus, kind(w, number).gpus + 1):
+                for gpus in range(kind(w, number).gpus, chunk.gpus - 1, -1):
                     found += level(w, number, gpus).count
                 if kind(w, number).reserved < end:
                     found -= level(w, number, chunk.gpus).lost
