@@ -15,6 +15,7 @@ holds the addresses of all tables, so that kernels pass a single pointer; a job 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 import numba
@@ -36,6 +37,7 @@ T = TypeVar("T", bound=Row)
 W = TypeVar("W", bound=Row)
 
 
+@cache
 def dtype_of(row: type[Row]) -> np.dtype[np.void]:
     """The memory layout of a row."""
     hints = get_type_hints(row)
