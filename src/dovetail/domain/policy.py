@@ -35,6 +35,25 @@ class JobFacts(Row):
     partition_factor: float  # 0 to 1
     qos_factor: float  # 0 to 1
     account: int  # row of the accounts: whose use counts
+    demand: int  # row of the demands: where it may run
+    cpus_per_gpu: float  # 0: no demand
+    memory_per_gpu: float  # GB, 0: no demand
+    exempt: bool  # learned policies leave it alone
+
+
+class DemandFacts(Row):
+    """What a policy may know of the part of the cluster that some jobs may use, now.
+
+    Kept only for orderings that ask for it, and only for demands with waiting jobs.
+    """
+
+    total_gpus: float
+    total_nodes: float
+    free_gpus: float
+    idle_nodes: float
+    queued_gpus: float  # asked for by all waiting jobs that may use a part of it
+    fits: bool  # a job of this demand could start now
+    ways: float  # kinds of nodes by free GPUs that could host its largest chunk
 
 
 class AccountFacts(Row):
@@ -51,18 +70,26 @@ class ClusterFacts(Row):
     now: float
     origin: float  # submit time of the first job
     total_gpus: float
+    # kept only for orderings that ask for it
+    free_gpus: float
+    queued_gpus: float
+    queued_jobs: float
+    fragmentation: float  # 0: free GPUs on idle nodes; towards 1: scattered
 
 
 JOBS = types.Array(numba.from_dtype(dtype_of(JobFacts)), 1, "C")
 ACCOUNTS = types.Array(numba.from_dtype(dtype_of(AccountFacts)), 1, "C")
+DEMANDS = types.Array(numba.from_dtype(dtype_of(DemandFacts)), 1, "C")
 CLUSTER = types.Array(numba.from_dtype(dtype_of(ClusterFacts)), 1, "C")
 SCORE = types.void(
     types.float64[::1],  # parameters of the ordering
     JOBS,
     ACCOUNTS,
+    DEMANDS,
     CLUSTER,  # one row
     types.int64[::1],  # rows of the jobs to score
     types.float64[::1],  # out: their scores
+    types.float64[::1],  # out: below 0, the job may not pass a reserved one; 0 beforehand
 )
 PREFER = types.float64(
     types.int64,  # GPUs of the chunk
@@ -71,6 +98,7 @@ PREFER = types.float64(
 )
 JobRows = Sequence[JobFacts]
 AccountRows = Sequence[AccountFacts]
+DemandRows = Sequence[DemandFacts]
 ClusterRow = Sequence[ClusterFacts]
 
 
@@ -102,6 +130,7 @@ class Ordering:
     parameters: Mapping[str, float] = field(default_factory=dict)
     half_life: float = 0.0  # seconds; above 0: the simulator keeps fair-share usage
     uses_prediction: bool = False
+    uses_state: bool = False  # the simulator keeps DemandFacts and all of ClusterFacts
 
 
 @dataclass(frozen=True, slots=True)

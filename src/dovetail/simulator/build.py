@@ -13,6 +13,7 @@ from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
 from dovetail.domain.policy import (
     AccountFacts,
     ClusterFacts,
+    DemandFacts,
     Estimates,
     JobFacts,
     Ordering,
@@ -46,10 +47,12 @@ class Tables:
         levels, words, matches = _levels(kinds, every, most)
         options, chunks = _options(every)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
+        self.jobs["demand"] = of_job
         self.accounts = new_table(AccountFacts, account_count)
         self.accounts["fair_share"] = 1.0
         self.cluster = new_table(ClusterFacts, 1)
-        self.cluster[0] = jobs.submit[0], jobs.submit[0], cluster.total_gpus
+        self.cluster["now"] = self.cluster["origin"] = jobs.submit[0]
+        self.cluster["total_gpus"] = cluster.total_gpus
         self.runs = _runs(jobs, of_job)
         self.nodes = _nodes(cluster, kinds)
         self.slots = new_table(state.Slot, len(cluster.nodes) * most)
@@ -60,15 +63,17 @@ class Tables:
         self.releases = new_table(state.Release, len(cluster.nodes) * (most + 1))
         self.frontier = new_table(state.Frontier, 4 * len(cluster.nodes) + 2 * len(kinds) + 4)
         self.demands = _demands(of_job, every)
+        self.demand_facts = _demand_facts(every, kinds)
         self.options, self.chunks = options, chunks
         self.waiting = np.zeros(len(jobs), np.int64)
         self.scores = np.zeros(len(jobs))
+        self.gates = np.zeros(len(jobs))
         self.pending_events = new_table(state.Event, 2 * len(jobs))
         self.part_table = new_table(state.Part, parts)
         self.holds = new_table(state.Hold, parts)
         self.reservations = new_table(state.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
-        self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(1)
+        self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(2)
 
         self.world = new_table(state.World, 1)
         for name, table in vars(self).items():
@@ -79,6 +84,7 @@ class Tables:
         self.world["node_count"] = self.world["stale_count"] = len(cluster.nodes)
         self.world["kind_count"] = len(kinds)
         self.world["account_count"] = account_count
+        self.world["demand_count"] = len(every)
         self.world["most_gpus"] = most
         self.world["free_gpus"] = cluster.total_gpus
 
@@ -92,6 +98,9 @@ def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
     table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
     table["account"] = account
+    table["cpus_per_gpu"] = jobs.cpus / jobs.gpus
+    table["memory_per_gpu"] = jobs.memory / jobs.gpus
+    table["exempt"] = jobs.exempt
     return table
 
 
@@ -219,6 +228,17 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     table["first"] = table["low"] = table["high"] = np.cumsum(queued) - queued
     table["shortest"] = np.inf
     table["active_at"] = -1
+    return table
+
+
+def _demand_facts(every: list[list[Option]], kinds: list[Kind]) -> Table:
+    """What never changes of the demand facts: the size of the part of the cluster."""
+    table = new_table(DemandFacts, len(every))
+    nodes = [len(kind.nodes) for kind in kinds]
+    for i, options in enumerate(every):
+        allowed = [k for k in range(len(kinds)) if _union(options) >> k & 1]
+        table["total_nodes"][i] = sum(nodes[k] for k in allowed)
+        table["total_gpus"][i] = sum(nodes[k] * kinds[k].gpus for k in allowed)
     return table
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail.domain.compiled import inner
 from dovetail.simulator import events, reserving
+from dovetail.simulator.describing import describe
 from dovetail.simulator.free import take
 from dovetail.simulator.placing import demand_fits, place
 from dovetail.simulator.queue import remove, rescore, seek
@@ -47,11 +48,14 @@ def begin_pass(w: World, rules: Rules) -> int:
         return 0
     if rules.half_life > 0.0:
         share_usage(w)
+    if rules.uses_state:
+        describe(w)
     if rules.unsorted:
         rescore(w, rules)
     for i in range(w.active_count):
         number = demand(w, i).active
         demand(w, number).latest_end = math.inf
+        demand(w, number).behind = False
         seek(w, rules, number, demand(w, number).low)
     return fitting
 
@@ -202,8 +206,9 @@ def narrow(w: World, rules: Rules, kinds: int, reserved_kinds: int) -> int:
         if mine.open and mine.fits and mine.kinds & kinds:
             latest = latest_end(w, number)
             mine.fits = latest > -math.inf
-            if mine.fits and latest < mine.latest_end:
-                mine.latest_end = latest
+            passes_by = mine.kinds & reserved_kinds != 0
+            if mine.fits and (latest < mine.latest_end or passes_by != mine.behind):
+                mine.latest_end, mine.behind = latest, passes_by
                 seek(w, rules, number, mine.cursor)
         if not mine.fits and mine.kinds & reserved_kinds:
             mine.open = False

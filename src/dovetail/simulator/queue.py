@@ -10,8 +10,10 @@ from dovetail.simulator.rules import WORST, Rules, score_one
 from dovetail.simulator.state import (
     World,
     accounts,
+    all_demand_facts,
     cluster,
     demand,
+    gates,
     job_facts,
     jobs,
     scores,
@@ -29,6 +31,7 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
         w.active_count += 1
         mine.shortest = math.inf
     mine.shortest = min(mine.shortest, job_facts(w, job).estimate)
+    mine.queued_gpus += job_facts(w, job).gpus
     score, at = 0.0, mine.high
     if not (rules.unsorted or rules.heads_only):
         score = score_one(w, rules, job)
@@ -62,8 +65,10 @@ def remove(w: World, rules: Rules, number: int, at: int) -> int:
     """Take the job at a position off its list; returns where the one after it is now."""
     mine, rows, values = demand(w, number), waiting(w), scores(w)
     after = at
+    mine.queued_gpus -= job_facts(w, rows[at]).gpus
     if rules.unsorted:
         rows[at], values[at] = rows[mine.high - 1], values[mine.high - 1]
+        gates(w)[at] = gates(w)[mine.high - 1]
         mine.high -= 1
     elif at - mine.low <= mine.high - at:
         for i in range(at, mine.low, -1):
@@ -94,11 +99,16 @@ def _deactivate(w: World, number: int) -> None:
 @inner
 def rescore(w: World, rules: Rules) -> None:
     """Fresh scores for every waiting job."""
-    facts, owners, site, rows, values = jobs(w), accounts(w), cluster(w), waiting(w), scores(w)
+    facts, owners, parts, site = jobs(w), accounts(w), all_demand_facts(w), cluster(w)
+    rows, values, gate = waiting(w), scores(w), gates(w)
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         out = values[mine.low : mine.high]
-        rules.score(rules.parameters, facts, owners, site, rows[mine.low : mine.high], out)
+        gate[mine.low : mine.high] = 0.0
+        rules.score(
+            rules.parameters, facts, owners, parts, site,
+            rows[mine.low : mine.high], out, gate[mine.low : mine.high],
+        )  # fmt: skip
         for at in range(len(out)):
             if not out[at] < WORST:
                 out[at] = WORST
@@ -141,7 +151,7 @@ def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
 @inner
 def _lowest(w: World, number: int) -> int:
     """Position of the lowest (score, job) that ends in time; jobs passed over score inf."""
-    mine, rows, values = demand(w, number), waiting(w), scores(w)
+    mine, rows, values, gate = demand(w, number), waiting(w), scores(w), gates(w)
     best, best_score = -1, math.inf
     latest_end = mine.latest_end
     for at in range(mine.low, mine.high):
@@ -151,6 +161,8 @@ def _lowest(w: World, number: int) -> int:
         if score == math.inf:
             continue
         if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
+            continue
+        if mine.behind and gate[at] < 0.0:
             continue
         best, best_score = at, score
     return best

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.domain.compiled import inner
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, Estimates, History, Ordering, Placement, Varies
 from dovetail.simulator.state import (
     World,
     accounts,
+    all_demand_facts,
     cluster,
     jobs,
     scratch_row,
@@ -33,6 +35,7 @@ class Rules(NamedTuple):
     history: History
     half_life: float
     unsorted: bool  # lists are in no order: every job is scored anew in a pass
+    uses_state: bool  # DemandFacts and ClusterFacts are to be kept
     heads_only: bool  # lists are in order of submission: only their next jobs are scored
     few_switches: bool
     easy: bool
@@ -51,6 +54,8 @@ def make_rules(
     history: History,
 ) -> Rules:
     """Rules from policies."""
+    if ordering.uses_state and ordering.varies is not Varies.ALWAYS:
+        raise ConfigError(f"ordering {ordering.name} looks at the cluster: it varies always")
     return Rules(
         score=ordering.score,
         prefer=placement.prefer,
@@ -60,6 +65,7 @@ def make_rules(
         history=history,
         half_life=float(ordering.half_life),
         unsorted=ordering.varies is Varies.ALWAYS,
+        uses_state=ordering.uses_state,
         heads_only=ordering.varies is Varies.BETWEEN_ACCOUNTS,
         few_switches=placement.few_switches,
         easy=backfill is Backfill.EASY,
@@ -74,5 +80,9 @@ def score_one(w: World, rules: Rules, job: int) -> float:
     """The score of one job now."""
     row, out = scratch_row(w), scratch_score(w)
     row[0] = job
-    rules.score(rules.parameters, jobs(w), accounts(w), cluster(w), row, out)
+    out[1] = 0.0
+    rules.score(
+        rules.parameters, jobs(w), accounts(w), all_demand_facts(w), cluster(w),
+        row, out[:1], out[1:],
+    )  # fmt: skip
     return out[0] if out[0] < WORST else WORST  # NaN compares false

@@ -14,7 +14,7 @@ from numba import carray, types
 
 from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts
+from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, JobFacts
 from dovetail.domain.tables import Row, Word, column_address, dtype_of, row_accessor
 
 
@@ -27,6 +27,7 @@ class World(Row):
     node_count: int
     kind_count: int
     account_count: int
+    demand_count: int
     most_gpus: int  # GPUs of the largest node
     events: int  # so far
     submitted: int  # row of the next job to be submitted
@@ -58,17 +59,19 @@ class World(Row):
     matches: int  # tournament trees
     frontier: int  # search in these trees
     demands: int  # [demands] Demand
+    demand_facts: int  # [demands] DemandFacts
     options: int  # [options] Option
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
     scores: int  # [jobs] float64, beside `waiting`
+    gates: int  # [jobs] float64, beside `waiting`: below 0, may not be backfilled
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
     holds: int  # [parts] Hold
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
     scratch_row: int  # [1] int64
-    scratch_score: int  # [1] float64
+    scratch_score: int  # [2] float64: score, gate
 
 
 class Run(Row):
@@ -190,8 +193,10 @@ class Demand(Row):
     high: int
     shortest: float  # no waiting job has a lower estimate
     active_at: int  # position in the list of active demands; -1: nothing waits
+    queued_gpus: int  # of its waiting jobs
     # during a pass
     fits: bool  # one of its jobs could be placed now
+    behind: bool  # a job with a reservation stands before it: what starts is backfilled
     open: bool  # still to be considered
     cursor: int  # its next job, as a position in `waiting`
     cursor_score: float
@@ -243,6 +248,7 @@ class Hold(Row):
 job_facts = row_accessor(World, "jobs", JobFacts)
 account = row_accessor(World, "accounts", AccountFacts)
 cluster_facts = row_accessor(World, "cluster", ClusterFacts)
+demand_facts = row_accessor(World, "demand_facts", DemandFacts)
 run_of = row_accessor(World, "runs", Run)
 node = row_accessor(World, "nodes", Node)
 slots = row_accessor(World, "slots", Slot)
@@ -264,9 +270,11 @@ reservation = row_accessor(World, "reservations", Reservation)
 
 _jobs = column_address(World, "jobs", numba.from_dtype(dtype_of(JobFacts)))
 _accounts = column_address(World, "accounts", numba.from_dtype(dtype_of(AccountFacts)))
+_demand_facts = column_address(World, "demand_facts", numba.from_dtype(dtype_of(DemandFacts)))
 _cluster = column_address(World, "cluster", numba.from_dtype(dtype_of(ClusterFacts)))
 _waiting = column_address(World, "waiting", types.int64)
 _scores = column_address(World, "scores", types.float64)
+_gates = column_address(World, "gates", types.float64)
 _seen = column_address(World, "seen", types.int64)
 _scratch_row = column_address(World, "scratch_row", types.int64)
 _scratch_score = column_address(World, "scratch_score", types.float64)
@@ -308,6 +316,11 @@ def scores(w: World) -> Floats:
 
 
 @inner
+def gates(w: World) -> Floats:
+    return carray(_gates(w), (w.job_count,))
+
+
+@inner
 def seen(w: World) -> Ints:
     return carray(_seen(w), (w.most_gpus + 1,))
 
@@ -323,6 +336,11 @@ def accounts(w: World) -> Any:
 
 
 @inner
+def all_demand_facts(w: World) -> Any:
+    return carray(_demand_facts(w), (w.demand_count,))
+
+
+@inner
 def cluster(w: World) -> Any:
     return carray(_cluster(w), (1,))
 
@@ -334,7 +352,7 @@ def scratch_row(w: World) -> Ints:
 
 @inner
 def scratch_score(w: World) -> Floats:
-    return carray(_scratch_score(w), (1,))
+    return carray(_scratch_score(w), (2,))
 
 
 NO_RESERVATION = np.inf

@@ -7,13 +7,22 @@ from dataclasses import asdict, dataclass
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import AccountRows, ClusterRow, JobRows, Ordering, Varies, scoring
+from dovetail.domain.policy import (
+    AccountRows,
+    ClusterRow,
+    DemandRows,
+    JobRows,
+    Ordering,
+    Varies,
+    scoring,
+)
 
 
 @scoring
 def _wfp3(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
         ratio = (cluster[0].now - job.submit) / job.estimate
@@ -22,8 +31,9 @@ def _wfp3(
 
 @scoring
 def _unicep(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
         width = max(1.0, math.log2(job.gpus))  # log2(1) is 0: one GPU counts as two
@@ -32,8 +42,9 @@ def _unicep(
 
 @scoring
 def _multifactor(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
         age = min(1.0, (cluster[0].now - job.submit) / p[5])

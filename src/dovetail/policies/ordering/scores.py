@@ -10,22 +10,41 @@ from numba import types
 from numpy.typing import NDArray
 
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import SCORE, Ordering
+from dovetail.domain.policy import SCORE, DemandFacts, Ordering
+from dovetail.domain.tables import new_table
+
+Table = NDArray[Any]
 
 
 def scores(
-    ordering: Ordering, jobs: NDArray[Any], accounts: NDArray[Any], cluster: NDArray[Any]
+    ordering: Ordering, jobs: Table, accounts: Table, cluster: Table, demands: Table | None = None
 ) -> Floats:
-    """The score of every job, lower goes first; tables of JobFacts, AccountFacts, ClusterFacts."""
-    out = np.empty(len(jobs))
+    """The score of every job, lower goes first."""
+    return scores_and_gate(ordering, jobs, accounts, cluster, demands)[0]
+
+
+def scores_and_gate(
+    ordering: Ordering, jobs: Table, accounts: Table, cluster: Table, demands: Table | None = None
+) -> tuple[Floats, Floats]:
+    """Scores, and below 0 where a job should not pass a reserved one; tables of ...Facts rows."""
+    out, gate = np.empty(len(jobs)), np.zeros(len(jobs))
     parameters = np.array([*ordering.parameters.values()], np.float64)
+    demands = new_table(DemandFacts, 1) if demands is None else demands
     rows = np.arange(len(jobs), dtype=np.int64)
-    _apply(ordering.score, parameters, jobs, accounts, cluster, rows, out)
-    return out
+    _apply(ordering.score, parameters, jobs, accounts, demands, cluster, rows, out, gate)
+    return out, gate
 
 
 @numba.njit(types.void(types.FunctionType(SCORE), *SCORE.args), cache=True)
 def _apply(
-    score: Any, parameters: Floats, jobs: Any, accounts: Any, cluster: Any, rows: Ints, out: Floats
+    score: Any,
+    parameters: Floats,
+    jobs: Any,
+    accounts: Any,
+    demands: Any,
+    cluster: Any,
+    rows: Ints,
+    out: Floats,
+    gate: Floats,
 ) -> None:
-    score(parameters, jobs, accounts, cluster, rows, out)
+    score(parameters, jobs, accounts, demands, cluster, rows, out, gate)

@@ -6,53 +6,59 @@ import math
 from typing import Any
 
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import AccountRows, ClusterRow, JobRows, Ordering, scoring
+from dovetail.domain.policy import AccountRows, ClusterRow, DemandRows, JobRows, Ordering, scoring
 
 
 @scoring
 def _fcfs(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         out[i] = jobs[rows[i]].submit
 
 
 @scoring
 def _lcfs(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         out[i] = -jobs[rows[i]].submit
 
 
 @scoring
 def _sjf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         out[i] = jobs[rows[i]].estimate
 
 
 @scoring
 def _ljf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         out[i] = -jobs[rows[i]].estimate
 
 
 @scoring
 def _saf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         out[i] = jobs[rows[i]].gpus * jobs[rows[i]].estimate
 
 
 @scoring
 def _f1(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
         # Published with the absolute submit time; the origin must be the sequence's own start,
@@ -63,16 +69,18 @@ def _f1(
 
 @scoring
 def _qssf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         out[i] = jobs[rows[i]].gpus * jobs[rows[i]].predicted
 
 
 @scoring
 def _edf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         deadline = jobs[rows[i]].deadline
         out[i] = math.inf if math.isnan(deadline) else deadline
@@ -80,8 +88,9 @@ def _edf(
 
 @scoring
 def _priority(
-    p: Floats, jobs: JobRows, accounts: AccountRows, cluster: ClusterRow, rows: Ints, out: Floats
-) -> None:
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats,
+) -> None:  # fmt: skip
     for i in range(len(rows)):
         out[i] = -jobs[rows[i]].priority
 
