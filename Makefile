@@ -28,7 +28,7 @@ test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 check: test  ## the same
 
 bench: $(VENV)/.dev  ## measure what the README says about speed
-	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run
 
 clean:  ## remove the environment, caches and the demo's output
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -131,6 +131,11 @@ class Ordering:
     half_life: float = 0.0  # seconds; above 0: the simulator keeps fair-share usage
     uses_prediction: bool = False
     uses_state: bool = False  # the simulator keeps DemandFacts and all of ClusterFacts
+    weights: Floats = field(default_factory=lambda: np.empty(0))  # of a network; after parameters
+
+    def numbers(self) -> Floats:
+        """What the score function gets: the parameters, then the weights."""
+        return np.concatenate(([*self.parameters.values()], self.weights)).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
@@ -57,6 +59,7 @@ class Simulation:
         self.config = {
             "order": ordering.name,
             "order_parameters": dict(ordering.parameters),
+            "order_weights": digest_of(ordering.weights),
             "placement": placement.name,
             "backfill": backfill.value,
             "estimates": estimates.name,
@@ -137,6 +140,11 @@ def simulate(
         if progress is not None:
             progress(simulation.fraction_submitted)
     return simulation.schedule()
+
+
+def digest_of(weights: Floats) -> str | None:
+    """A short hash of a network's weights; None where there are none."""
+    return hashlib.sha256(weights.tobytes()).hexdigest()[:16] if len(weights) else None
 
 
 def _no_history() -> History:

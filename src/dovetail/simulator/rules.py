@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dovetail.domain.compiled import inner
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
@@ -61,7 +59,7 @@ def make_rules(
         prefer=placement.prefer,
         predict=predict,
         observe=observe,
-        parameters=np.array([*ordering.parameters.values()], np.float64),
+        parameters=ordering.numbers(),
         history=history,
         half_life=float(ordering.half_life),
         unsorted=ordering.varies is Varies.ALWAYS,

@@ -28,10 +28,9 @@ def scores_and_gate(
 ) -> tuple[Floats, Floats]:
     """Scores, and below 0 where a job should not pass a reserved one; tables of ...Facts rows."""
     out, gate = np.empty(len(jobs)), np.zeros(len(jobs))
-    parameters = np.array([*ordering.parameters.values()], np.float64)
     demands = new_table(DemandFacts, 1) if demands is None else demands
     rows = np.arange(len(jobs), dtype=np.int64)
-    _apply(ordering.score, parameters, jobs, accounts, demands, cluster, rows, out, gate)
+    _apply(ordering.score, ordering.numbers(), jobs, accounts, demands, cluster, rows, out, gate)
     return out, gate
 
 

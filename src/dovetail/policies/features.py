@@ -1,0 +1,88 @@
+"""What a learned policy sees of a waiting job: seventeen numbers, each with formula and range.
+
+The visible facts of a job, three characteristics of the cluster, and five engineered features:
+
+| feature              | formula                                                       | range   |
+|----------------------|---------------------------------------------------------------|---------|
+| place_in_queue       | wait / (wait + time since the first job + 1 s)                | 0 to 1  |
+| user_share           | GPUs that its account uses now / GPUs of the cluster          | 0 to 1  |
+| requested_gpus       | log2(1 + GPUs) / log2(1 + GPUs of the cluster)                | 0 to 1  |
+| partition            | the partition's priority factor                               | 0 to 1  |
+| gpu_type             | GPUs that it may use / GPUs of the cluster                    | 0 to 1  |
+| requested_time       | log(estimate) / log(30 days), at most 1                       | 0 to 1  |
+| submit_time          | wait / (wait + 1 h)                                           | 0 to 1  |
+| requested_cpus       | CPUs per GPU / (CPUs per GPU + 8)                             | 0 to 1  |
+| requested_memory     | GB per GPU / (GB per GPU + 64)                                | 0 to 1  |
+| free_nodes           | idle nodes / nodes that it may use                            | 0 to 1  |
+| can_schedule_now     | 1 if it could start now                                       | 0 or 1  |
+| ways_to_schedule     | kinds of nodes by free GPUs that could host it, of 4 at most  | 0 to 1  |
+| demand_supply_ratio  | GPUs / (GPUs + free GPUs that it may use)                     | 0 to 1  |
+| job_size             | log(1 + GPUs x estimate) / log(1 + GPUs of the cluster x 30 d) | 0 to 1 |
+| urgency              | wait / (wait + estimate)                                      | 0 to 1  |
+| future_availability  | (free - own - queued GPUs) / GPUs that it may use, clipped    | -1 to 1 |
+| fragmentation        | 1 - sum of (free GPUs² / GPUs) over nodes / free GPUs          | 0 to 1  |
+"""
+
+from __future__ import annotations
+
+import math
+
+from dovetail.domain.compiled import kernel
+from dovetail.domain.jobs import Floats
+from dovetail.domain.policy import AccountRows, ClusterRow, DemandRows, JobRows
+
+FEATURES = (
+    "place_in_queue",
+    "user_share",
+    "requested_gpus",
+    "partition",
+    "gpu_type",
+    "requested_time",
+    "submit_time",
+    "requested_cpus",
+    "requested_memory",
+    "free_nodes",
+    "can_schedule_now",
+    "ways_to_schedule",
+    "demand_supply_ratio",
+    "job_size",
+    "urgency",
+    "future_availability",
+    "fragmentation",
+)
+MONTH = 30 * 86_400.0
+"""Seconds: estimates beyond it count as this long."""
+
+
+@kernel
+def describe_job(
+    jobs: JobRows,
+    accounts: AccountRows,
+    demands: DemandRows,
+    cluster: ClusterRow,
+    row: int,
+    out: Floats,
+) -> None:
+    """Write the seventeen features of one job into `out`."""
+    job, site = jobs[row], cluster[0]
+    part, owner = demands[job.demand], accounts[job.account]
+    wait = site.now - job.submit
+    estimate = min(job.estimate, MONTH)
+    out[0] = wait / (wait + site.now - site.origin + 1.0)
+    out[1] = owner.gpus / site.total_gpus
+    out[2] = math.log2(1.0 + job.gpus) / math.log2(1.0 + site.total_gpus)
+    out[3] = job.partition_factor
+    out[4] = part.total_gpus / site.total_gpus
+    out[5] = math.log(estimate) / math.log(MONTH)
+    out[6] = wait / (wait + 3600.0)
+    out[7] = job.cpus_per_gpu / (job.cpus_per_gpu + 8.0)
+    out[8] = job.memory_per_gpu / (job.memory_per_gpu + 64.0)
+    out[9] = part.idle_nodes / part.total_nodes
+    out[10] = 1.0 if part.fits else 0.0
+    out[11] = min(part.ways, 4.0) / 4.0
+    out[12] = job.gpus / (job.gpus + part.free_gpus)
+    out[13] = math.log(1.0 + job.gpus * estimate) / math.log(1.0 + site.total_gpus * MONTH)
+    out[14] = wait / (wait + job.estimate)
+    left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
+    out[15] = max(-1.0, min(1.0, left / part.total_gpus))
+    out[16] = site.fragmentation
