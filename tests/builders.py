@@ -35,6 +35,7 @@ class JobRow:
     mig: str | None = None
     priority: float = 0.0
     deadline: float = math.nan
+    exempt: bool = False
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

@@ -126,7 +126,7 @@ def test_ctrl_c_says_what_was_done(
     dovetail: Command, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*parts: Any) -> Schedule:
-        progress: Callable[[float], None] = parts[-1]
+        progress: Callable[[float], None] = parts[4]
         progress(0.25)
         raise KeyboardInterrupt
 

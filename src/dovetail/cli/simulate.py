@@ -54,6 +54,12 @@ def simulate(
             show_default=False,
         ),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Debug: test the whole state after every event; a thousand times slower."
+        ),
+    ] = False,
 ) -> None:
     """Replay a trace on a cluster under one policy.
 
@@ -73,7 +79,7 @@ def simulate(
     policy = Policy(order, backfill, placement)  # a misspelt name should not cost the reading
     site = api.load_cluster(cluster)
     jobs_of = open_trace(trace, site, jobs, load, seed)
-    found = _replay(jobs_of, site, policy, estimates, seed)
+    found = _replay(jobs_of, site, policy, estimates, seed, check)
     figures = summary(found)
     if json is not None:
         write_json(json, figures)
@@ -86,7 +92,7 @@ def simulate(
 
 
 def _replay(
-    trace: Trace, cluster: Cluster, policy: Policy, estimates: str | None, seed: int
+    trace: Trace, cluster: Cluster, policy: Policy, estimates: str | None, seed: int, check: bool
 ) -> Schedule:
     from dovetail.cli import INTERRUPTED
     from dovetail.cli.screen import progress_bar, warn_of_compiling
@@ -105,7 +111,7 @@ def _replay(
                 submitted = fraction
                 report(fraction)
 
-            found = run(trace, cluster, policy, told, advance)
+            found = run(trace, cluster, policy, told, advance, check)
     except KeyboardInterrupt:
         done = f"{round(submitted * len(trace)):,} of {len(trace):,} jobs had been submitted"
         typer.echo(f"interrupted: {done}; nothing was written", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,13 +32,16 @@ def trace_inspect(
     from dovetail.api import load_trace
     from dovetail.cli.files import json_text
     from dovetail.cli.screen import results
+    from dovetail.prediction import prediction_error
     from dovetail.traces.inspect import describe
 
-    found = describe(load_trace(trace, format=format, repair=names_in(repair, "--repair")))
+    history = load_trace(trace, format=format, repair=names_in(repair, "--repair"))
+    error = prediction_error(history.jobs, history.jobs.recorded_start)
+    found = {**describe(history), "prediction_error": asdict(error)}
     if json:
         typer.echo(json_text(found), nl=False)
     else:
-        _show(found, results())
+        _show({**found, "prediction": str(error)}, results())
 
 
 def _show(found: dict[str, Any], console: Console) -> None:
@@ -54,6 +58,7 @@ def _show(found: dict[str, Any], console: Console) -> None:
                 ("GPUs per job", f"mean {found['gpus']['mean']:.1f}, max {found['gpus']['max']}"),
                 ("arrivals", _arrivals(found["interarrival_cv"])),
                 ("time limits", _limits(found["limits"])),
+                ("if predicted", found["prediction"]),
                 ("partitions", _shares(found["partitions"])),
                 ("GPU types", _shares(found["gpu_types"])),
             ]

@@ -38,6 +38,8 @@ class JobFacts(Row):
     demand: int  # row of the demands: where it may run
     cpus_per_gpu: float  # 0: no demand
     memory_per_gpu: float  # GB, 0: no demand
+    log_gpus: float  # natural logarithms, taken once
+    log_estimate: float
     exempt: bool  # learned policies leave it alone
 
 

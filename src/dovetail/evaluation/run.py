@@ -21,10 +21,11 @@ def run(
     policy: Policy,
     estimates: Estimates,
     progress: Callable[[float], None] | None = None,
+    checked: bool = False,
 ) -> Schedule:
     """Replay the trace; `progress` gets the share of jobs submitted so far."""
     order, place, fill = policy.parts()
-    schedule = simulate(trace, cluster, order, place, fill, estimates, HISTORY, progress)
+    schedule = simulate(trace, cluster, order, place, fill, estimates, HISTORY, progress, checked)
     return replace(schedule, config={**schedule.config, "version": version()})
 
 

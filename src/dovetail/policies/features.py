@@ -6,7 +6,7 @@ The visible facts of a job, three characteristics of the cluster, and five engin
 |----------------------|---------------------------------------------------------------|---------|
 | place_in_queue       | wait / (wait + time since the first job + 1 s)                | 0 to 1  |
 | user_share           | GPUs that its account uses now / GPUs of the cluster          | 0 to 1  |
-| requested_gpus       | log2(1 + GPUs) / log2(1 + GPUs of the cluster)                | 0 to 1  |
+| requested_gpus       | log(GPUs) / log(1 + GPUs of the cluster)                      | 0 to 1  |
 | partition            | the partition's priority factor                               | 0 to 1  |
 | gpu_type             | GPUs that it may use / GPUs of the cluster                    | 0 to 1  |
 | requested_time       | log(estimate) / log(30 days), at most 1                       | 0 to 1  |
@@ -17,7 +17,7 @@ The visible facts of a job, three characteristics of the cluster, and five engin
 | can_schedule_now     | 1 if it could start now                                       | 0 or 1  |
 | ways_to_schedule     | kinds of nodes by free GPUs that could host it, of 4 at most  | 0 to 1  |
 | demand_supply_ratio  | GPUs / (GPUs + free GPUs that it may use)                     | 0 to 1  |
-| job_size             | log(1 + GPUs x estimate) / log(1 + GPUs of the cluster x 30 d) | 0 to 1 |
+| job_size             | log(GPUs x estimate) / log((1 + GPUs of the cluster) x 30 d)  | 0 to 1  |
 | urgency              | wait / (wait + estimate)                                      | 0 to 1  |
 | future_availability  | (free - own - queued GPUs) / GPUs that it may use, clipped    | -1 to 1 |
 | fragmentation        | 1 - sum of (free GPUs² / GPUs) over nodes / free GPUs          | 0 to 1  |
@@ -27,8 +27,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dovetail.domain.compiled import kernel
-from dovetail.domain.jobs import Floats
+from dovetail.domain.jobs import Ints
 from dovetail.domain.policy import AccountRows, ClusterRow, DemandRows, JobRows
 
 FEATURES = (
@@ -50,39 +53,49 @@ FEATURES = (
     "future_availability",
     "fragmentation",
 )
+Matrix = NDArray[np.float64]
+
 MONTH = 30 * 86_400.0
 """Seconds: estimates beyond it count as this long."""
 
 
 @kernel
-def describe_job(
+def describe_jobs(
     jobs: JobRows,
     accounts: AccountRows,
     demands: DemandRows,
     cluster: ClusterRow,
-    row: int,
-    out: Floats,
+    rows: Ints,
+    out: Matrix,
 ) -> None:
-    """Write the seventeen features of one job into `out`."""
-    job, site = jobs[row], cluster[0]
-    part, owner = demands[job.demand], accounts[job.account]
-    wait = site.now - job.submit
-    estimate = min(job.estimate, MONTH)
-    out[0] = wait / (wait + site.now - site.origin + 1.0)
-    out[1] = owner.gpus / site.total_gpus
-    out[2] = math.log2(1.0 + job.gpus) / math.log2(1.0 + site.total_gpus)
-    out[3] = job.partition_factor
-    out[4] = part.total_gpus / site.total_gpus
-    out[5] = math.log(estimate) / math.log(MONTH)
-    out[6] = wait / (wait + 3600.0)
-    out[7] = job.cpus_per_gpu / (job.cpus_per_gpu + 8.0)
-    out[8] = job.memory_per_gpu / (job.memory_per_gpu + 64.0)
-    out[9] = part.idle_nodes / part.total_nodes
-    out[10] = 1.0 if part.fits else 0.0
-    out[11] = min(part.ways, 4.0) / 4.0
-    out[12] = job.gpus / (job.gpus + part.free_gpus)
-    out[13] = math.log(1.0 + job.gpus * estimate) / math.log(1.0 + site.total_gpus * MONTH)
-    out[14] = wait / (wait + job.estimate)
-    left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
-    out[15] = max(-1.0, min(1.0, left / part.total_gpus))
-    out[16] = site.fragmentation
+    """Write the features of some jobs into the columns of `out` [features, jobs].
+
+    Jobs lie side by side, so that a network's inner loops run over jobs and vectorise. All
+    logarithms of a job are facts taken once: four of them here doubled the time of a score.
+    """
+    site = cluster[0]
+    log_total = math.log(site.total_gpus + 1.0)
+    log_month = math.log(MONTH)
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        part = demands[job.demand]
+        wait = site.now - job.submit
+        log_estimate = min(job.log_estimate, log_month)
+        out[0, i] = wait / (wait + site.now - site.origin + 1.0)
+        out[1, i] = accounts[job.account].gpus / site.total_gpus
+        out[2, i] = job.log_gpus / log_total
+        out[3, i] = job.partition_factor
+        out[4, i] = part.total_gpus / site.total_gpus
+        out[5, i] = log_estimate / log_month
+        out[6, i] = wait / (wait + 3600.0)
+        out[7, i] = job.cpus_per_gpu / (job.cpus_per_gpu + 8.0)
+        out[8, i] = job.memory_per_gpu / (job.memory_per_gpu + 64.0)
+        out[9, i] = part.idle_nodes / part.total_nodes
+        out[10, i] = 1.0 if part.fits else 0.0
+        out[11, i] = min(part.ways, 4.0) / 4.0
+        out[12, i] = job.gpus / (job.gpus + part.free_gpus)
+        out[13, i] = (job.log_gpus + log_estimate) / (log_total + log_month)
+        out[14, i] = wait / (wait + job.estimate)
+        left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
+        out[15, i] = max(-1.0, min(1.0, left / part.total_gpus))
+        out[16, i] = site.fragmentation

@@ -68,6 +68,8 @@ class Tables:
         self.waiting = np.zeros(len(jobs), np.int64)
         self.scores = np.zeros(len(jobs))
         self.gates = np.zeros(len(jobs))
+        self.gathered = np.zeros(len(jobs), np.int64)
+        self.gathered_scores, self.gathered_gates = np.zeros(len(jobs)), np.zeros(len(jobs))
         self.pending_events = new_table(state.Event, 2 * len(jobs))
         self.part_table = new_table(state.Part, parts)
         self.holds = new_table(state.Hold, parts)
@@ -100,6 +102,8 @@ def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints
     table["account"] = account
     table["cpus_per_gpu"] = jobs.cpus / jobs.gpus
     table["memory_per_gpu"] = jobs.memory / jobs.gpus
+    table["log_gpus"] = np.log(jobs.gpus)
+    table["log_estimate"] = np.log(table["estimate"])
     table["exempt"] = jobs.exempt
     return table
 

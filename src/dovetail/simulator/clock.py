@@ -115,14 +115,20 @@ def _submit_jobs(w: World, rules: Rules) -> bool:
     """Submissions of this moment; whether any job can wait (rejected ones do not)."""
     came = False
     while w.submitted < w.job_count and job_facts(w, w.submitted).submit == w.now:
-        job = w.submitted
-        w.submitted += 1
+        came |= submit_next(w, rules)
         w.events += 1
-        number = run_of(w, job).demand
-        if number >= 0:
-            came = True
-            _submit(w, rules, job, number)
     return came
+
+
+@inner
+def submit_next(w: World, rules: Rules) -> bool:
+    """Submit the next job of the trace; False if it is rejected."""
+    job = w.submitted
+    w.submitted += 1
+    number = run_of(w, job).demand
+    if number >= 0:
+        _submit(w, rules, job, number)
+    return number >= 0
 
 
 @inner
@@ -132,5 +138,6 @@ def _submit(w: World, rules: Rules, job: int, number: int) -> None:
         facts.predicted = rules.predict(rules.history, job)
         if rules.estimates_predicted:
             facts.estimate = max(1.0, facts.predicted)
+            facts.log_estimate = math.log(facts.estimate)
     seen(w)[large(w, demand(w, number).option_first).gpus] += 1
     add(w, rules, number, job)

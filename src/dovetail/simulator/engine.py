@@ -29,6 +29,7 @@ from dovetail.simulator.clock import advance
 from dovetail.simulator.invariants import check
 from dovetail.simulator.layout import REASONS
 from dovetail.simulator.rules import make_rules
+from dovetail.simulator.warm import Window, resume
 
 STEPS = 20_000
 """Event times between looks at the outside world: progress, Ctrl-C."""
@@ -51,6 +52,7 @@ class Simulation:
         backfill: Backfill,
         estimates: Estimates,
         predictor: Predictor | None = None,
+        warm: Window | None = None,
     ) -> None:
         predicts = ordering.uses_prediction or estimates.seconds is None
         if predicts and predictor is None:
@@ -79,7 +81,13 @@ class Simulation:
             predictor.observe if predictor else _observe_nothing,
             history,
         )
+        advance(self.tables.world, self._rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
+        if warm is not None:
+            resume(
+                self.tables.world, self._rules, warm.now,
+                warm.start, warm.chunk_offset, warm.chunk_node, warm.chunk_gpus,
+            )  # fmt: skip
 
     def advance(self, steps: int) -> bool:
         """Go through up to `steps` event times; False when everything has happened."""

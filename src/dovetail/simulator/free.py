@@ -49,8 +49,15 @@ def set_free_gpus(w: World, number: int, gpus: int) -> None:
 @inner
 def take(w: World, job: int, number: int, chunk: Chunk) -> np.uint64:
     """Give a chunk of a node to a job; returns the GPUs as bits."""
+    gpus = lowest_bits(node(w, number).bits, chunk.gpus)
+    take_bits(w, job, number, chunk, gpus)
+    return gpus
+
+
+@inner
+def take_bits(w: World, job: int, number: int, chunk: Chunk, gpus: np.uint64) -> None:
+    """Give a chunk of a node to a job, on these GPUs."""
     here = node(w, number)
-    gpus = lowest_bits(here.bits, chunk.gpus)
     here.bits ^= gpus
     here.cpus -= chunk.cpus
     here.memory -= chunk.memory
@@ -58,7 +65,6 @@ def take(w: World, job: int, number: int, chunk: Chunk) -> np.uint64:
     own.job, own.gpus, own.cpus, own.memory = job, chunk.gpus, chunk.cpus, chunk.memory
     here.running += 1
     set_free_gpus(w, number, here.gpus - chunk.gpus)
-    return gpus
 
 
 @inner

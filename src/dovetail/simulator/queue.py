@@ -14,6 +14,7 @@ from dovetail.simulator.state import (
     cluster,
     demand,
     gates,
+    gathered,
     job_facts,
     jobs,
     scores,
@@ -98,20 +99,27 @@ def _deactivate(w: World, number: int) -> None:
 
 @inner
 def rescore(w: World, rules: Rules) -> None:
-    """Fresh scores for every waiting job."""
-    facts, owners, parts, site = jobs(w), accounts(w), all_demand_facts(w), cluster(w)
+    """Fresh scores for every waiting job, in one call: lists are many and mostly short."""
     rows, values, gate = waiting(w), scores(w), gates(w)
+    every, new_scores, new_gates = gathered(w)
+    count = 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
-        out = values[mine.low : mine.high]
-        gate[mine.low : mine.high] = 0.0
-        rules.score(
-            rules.parameters, facts, owners, parts, site,
-            rows[mine.low : mine.high], out, gate[mine.low : mine.high],
-        )  # fmt: skip
-        for at in range(len(out)):
-            if not out[at] < WORST:
-                out[at] = WORST
+        for at in range(mine.low, mine.high):
+            every[count] = rows[at]
+            new_gates[count] = 0.0
+            count += 1
+    rules.score(
+        rules.parameters, jobs(w), accounts(w), all_demand_facts(w), cluster(w),
+        every[:count], new_scores[:count], new_gates[:count],
+    )  # fmt: skip
+    count = 0
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        for at in range(mine.low, mine.high):
+            values[at] = new_scores[count] if new_scores[count] < WORST else WORST
+            gate[at] = new_gates[count]
+            count += 1
 
 
 @inner

@@ -65,6 +65,9 @@ class World(Row):
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
     scores: int  # [jobs] float64, beside `waiting`
     gates: int  # [jobs] float64, beside `waiting`: below 0, may not be backfilled
+    gathered: int  # [jobs] int64 rows of all waiting jobs, for one call of the score function
+    gathered_scores: int  # [jobs] float64
+    gathered_gates: int  # [jobs] float64
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
     holds: int  # [parts] Hold
@@ -275,6 +278,9 @@ _cluster = column_address(World, "cluster", numba.from_dtype(dtype_of(ClusterFac
 _waiting = column_address(World, "waiting", types.int64)
 _scores = column_address(World, "scores", types.float64)
 _gates = column_address(World, "gates", types.float64)
+_gathered = column_address(World, "gathered", types.int64)
+_gathered_scores = column_address(World, "gathered_scores", types.float64)
+_gathered_gates = column_address(World, "gathered_gates", types.float64)
 _seen = column_address(World, "seen", types.int64)
 _scratch_row = column_address(World, "scratch_row", types.int64)
 _scratch_score = column_address(World, "scratch_score", types.float64)
@@ -318,6 +324,17 @@ def scores(w: World) -> Floats:
 @inner
 def gates(w: World) -> Floats:
     return carray(_gates(w), (w.job_count,))
+
+
+@inner
+def gathered(w: World) -> tuple[Ints, Floats, Floats]:
+    """Rows, scores and gates of all waiting jobs, side by side."""
+    shape = (w.job_count,)
+    return (
+        carray(_gathered(w), shape),
+        carray(_gathered_scores(w), shape),
+        carray(_gathered_gates(w), shape),
+    )
 
 
 @inner

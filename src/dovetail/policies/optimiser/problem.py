@@ -91,7 +91,7 @@ class NodeState:
 
     free: Ints  # [nodes, 3] GPUs, milli-CPUs, MB free now
     kind: Ints  # [nodes] bit number in the masks of shapes; stands for GPU type and partitions
-    switch: Ints  # [nodes]
+    switch: Ints  # [nodes] numbered from 0
     releases: Releases = field(default_factory=Releases.none)
 
     def __post_init__(self) -> None:
@@ -100,6 +100,8 @@ class NodeState:
             raise ConfigError("free is [nodes, 3]; kind and switch have one entry per node")
         if nodes and (self.free.min() < 0 or self.kind.min() < 0 or self.kind.max() > 62):
             raise ConfigError("free amounts are 0 or more, kinds 0 to 62")
+        if nodes and not 0 <= self.switch.min() <= self.switch.max() < nodes:
+            raise ConfigError(f"switches are numbered from 0, with less than {nodes} of them")
         if len(known) and (known.min() < 0 or known.max() >= nodes):
             raise ConfigError(f"a release names a node outside 0..{nodes - 1}")
 

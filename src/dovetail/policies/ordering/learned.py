@@ -23,35 +23,40 @@ from dovetail.domain.policy import (
     Varies,
     scoring,
 )
-from dovetail.policies.features import FEATURES, describe_job
+from dovetail.policies.features import FEATURES, Matrix, describe_jobs
 
 INPUTS, HIDDEN, NARROW, OUTPUTS = len(FEATURES), 16, 8, 2
 SHAPES = ((INPUTS + 1, HIDDEN), (HIDDEN + 1, NARROW), (NARROW + 1, OUTPUTS))
 """Weights of each layer, the last row its biases."""
 
 WEIGHTS = sum(rows * columns for rows, columns in SHAPES)
+BLOCK = 64
+"""Jobs scored together: all that the network needs for them fits the first-level cache."""
+
 ALWAYS_FIRST = -1e12
 """Below any learned score: where exempt jobs stand, in order of submission."""
 
 
 @kernel
-def layer(weights: Floats, first: int, into: int, given: Floats, out: Floats) -> int:
-    """out = weights · given + biases, for one job; returns where the next layer begins."""
-    count = len(given)
-    for j in range(into):
-        out[j] = weights[first + count * into + j]
-    for i in range(count):
-        value = given[i]
-        at = first + i * into
-        for j in range(into):
-            out[j] += weights[at + j] * value
-    return first + (count + 1) * into
+def layer(weights: Floats, first: int, given: Matrix, out: Matrix, count: int) -> int:
+    """out = weights · given + biases for `count` jobs; returns where the next layer begins."""
+    inputs, outputs = given.shape[0], out.shape[0]
+    for j in range(outputs):
+        bias = weights[first + inputs * outputs + j]
+        for job in range(count):
+            out[j, job] = bias
+        for i in range(inputs):
+            weight = weights[first + i * outputs + j]
+            for job in range(count):
+                out[j, job] += weight * given[i, job]
+    return first + (inputs + 1) * outputs
 
 
 @kernel
-def rectify(values: Floats) -> None:
-    for i in range(len(values)):
-        values[i] = max(0.0, values[i])
+def rectify(values: Matrix, count: int) -> None:
+    for j in range(values.shape[0]):
+        for job in range(count):
+            values[j, job] = max(0.0, values[j, job])
 
 
 @scoring
@@ -59,21 +64,24 @@ def _learned(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     rows: Ints, out: Floats, gate: Floats,
 ) -> None:  # fmt: skip
-    features, hidden, narrow = np.empty(INPUTS), np.empty(HIDDEN), np.empty(NARROW)
-    both = np.empty(OUTPUTS)
-    for i in range(len(rows)):
-        job = jobs[rows[i]]
-        if job.exempt:
-            out[i] = ALWAYS_FIRST + job.submit
-            continue
-        describe_job(jobs, accounts, demands, cluster, rows[i], features)
-        first = layer(p, 0, HIDDEN, features, hidden)
-        rectify(hidden)
-        first = layer(p, first, NARROW, hidden, narrow)
-        rectify(narrow)
-        layer(p, first, OUTPUTS, narrow, both)
-        out[i] = math.log(job.gpus * job.estimate) + both[0]
-        gate[i] = both[1]
+    features, hidden = np.empty((INPUTS, BLOCK)), np.empty((HIDDEN, BLOCK))
+    narrow, both = np.empty((NARROW, BLOCK)), np.empty((OUTPUTS, BLOCK))
+    for begin in range(0, len(rows), BLOCK):
+        count = min(BLOCK, len(rows) - begin)
+        block = rows[begin : begin + count]
+        describe_jobs(jobs, accounts, demands, cluster, block, features)
+        first = layer(p, 0, features, hidden, count)
+        rectify(hidden, count)
+        first = layer(p, first, hidden, narrow, count)
+        rectify(narrow, count)
+        layer(p, first, narrow, both, count)
+        for i in range(count):
+            job = jobs[block[i]]
+            out[begin + i] = job.log_gpus + job.log_estimate + both[0, i]
+            gate[begin + i] = both[1, i]
+            if job.exempt:
+                out[begin + i] = ALWAYS_FIRST + job.submit
+                gate[begin + i] = 0.0
 
 
 def learned(weights: Floats, name: str) -> Ordering:

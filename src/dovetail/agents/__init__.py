@@ -1,0 +1,1 @@
+"""Learning: policies from a cluster's own history."""

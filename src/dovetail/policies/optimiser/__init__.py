@@ -1,0 +1,58 @@
+"""Placement as RLTune means it, done right: which of the first jobs start now, and on which nodes.
+
+    problem = Problem(NodeState(free, kind, switch, releases), jobs, now)
+    plan = optimise(problem) if has_choice(problem) else multistart_greedy(problem)
+    for part in plan.starts: start(part.job, part.nodes, part.chunks)
+
+`multistart_greedy` (under a millisecond) is meant for simulation and training, `optimise` (HiGHS,
+at most 250 ms) for live use; both maximise `value` and answer with a `Plan`.
+"""
+
+from __future__ import annotations
+
+from dovetail.policies.optimiser.objective import value
+from dovetail.policies.optimiser.plan import JobPlan, Plan
+from dovetail.policies.optimiser.problem import (
+    ANY_KIND,
+    Chunk,
+    JobAsk,
+    NodeState,
+    Problem,
+    Releases,
+    Shape,
+    kind_mask,
+    kinds_by,
+    weights_by_rank,
+)
+from dovetail.policies.optimiser.rltune import rltune_way
+from dovetail.policies.optimiser.solve import (
+    EXACT,
+    PRODUCTION,
+    Reduction,
+    has_choice,
+    multistart_greedy,
+    optimise,
+)
+
+__all__ = [
+    "ANY_KIND",
+    "EXACT",
+    "PRODUCTION",
+    "Chunk",
+    "JobAsk",
+    "JobPlan",
+    "NodeState",
+    "Plan",
+    "Problem",
+    "Reduction",
+    "Releases",
+    "Shape",
+    "has_choice",
+    "kind_mask",
+    "kinds_by",
+    "multistart_greedy",
+    "optimise",
+    "rltune_way",
+    "value",
+    "weights_by_rank",
+]

@@ -1,0 +1,42 @@
+"""From counts of chunks per group back to nodes: always the lowest that is free."""
+
+from __future__ import annotations
+
+from dovetail.domain.jobs import Ints
+from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.plan import JobPlan
+from dovetail.policies.optimiser.problem import Problem
+
+
+def expand(problem: Problem, reduced: Reduced, rows: Ints) -> tuple[JobPlan, ...]:
+    """Every job's nodes and chunks; rows as `world.Placed`."""
+    first_shape = reduced.asks.shape_of.tolist()
+    nodes: dict[int, list[tuple[int, int]]] = {}
+    told: dict[int, tuple[int, int]] = {}
+    held_until: dict[int, int] = {}
+    # In order of slots: then the lowest node whose last chunk has left is always enough.
+    for job, shape, size, group, slot, chunks in sorted(rows.tolist(), key=lambda row: row[4]):
+        told[job] = (slot, shape)
+        members = reduced.groups.nodes[
+            reduced.groups.first[group] : reduced.groups.first[group + 1]
+        ]
+        last = int(reduced.asks.last[shape, slot])
+        if len(members) == 1:
+            chosen = [int(members[0])]
+        else:
+            idle = (int(node) for node in members if held_until.get(int(node), -1) < slot)
+            chosen = [next(idle) for _ in range(chunks)]
+            held_until.update(dict.fromkeys(chosen, last))
+        nodes.setdefault(job, []).extend((size, node) for node in chosen)
+    parts = []
+    for job, ask in enumerate(problem.jobs):
+        if job not in told:
+            parts.append(JobPlan(job))
+            continue
+        slot, shape = told[job]
+        row = shape - first_shape[job]
+        sizes = (ask.shapes[row].large, ask.shapes[row].small)
+        placed = sorted(nodes[job])
+        chunks = tuple(sizes[size] for size, _ in placed)
+        parts.append(JobPlan(job, slot, row, tuple(node for _, node in placed), chunks))
+    return tuple(parts)

@@ -1,0 +1,77 @@
+"""HiGHS, and nothing else of it anywhere: solve a model within a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Ints
+from dovetail.policies.optimiser.model import Model
+
+SCALE = 1e-3
+"""Points are thousands; tolerances of the solver are meant for numbers near one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The rows of the best solution (None: none found), its proven gap, whether time ran out."""
+
+    rows: Ints | None
+    gap: float | None
+    out_of_time: bool
+
+
+def require_highs() -> None:
+    """Say how to install the solver if it is missing."""
+    try:
+        import highspy  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            "the placement optimiser needs HiGHS, which is not installed: "
+            "pip install 'dovetail-scheduler[milp]', or use the greedy optimiser"
+        ) from error
+
+
+def solve(model: Model, seconds: float, gap: float) -> Solved:
+    """The best chunks found in so many seconds, starting from the model's own start."""
+    import highspy
+
+    highs = highspy.Highs()
+    for name, setting in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("presolve", "on"),
+        ("random_seed", 0),
+        ("mip_rel_gap", gap),
+        ("time_limit", max(0.0, seconds)),
+    ):
+        highs.setOptionValue(name, setting)
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = len(model.cost), len(model.high)
+    program.sense_ = highspy.ObjSense.kMaximize
+    program.col_cost_ = model.cost * SCALE
+    program.col_lower_, program.col_upper_ = np.zeros(len(model.cost)), model.most
+    program.row_lower_, program.row_upper_ = model.low, model.high
+    program.integrality_ = [highspy.HighsVarType.kInteger] * len(model.cost)
+    matrix = program.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kRowwise
+    matrix.num_col_, matrix.num_row_ = program.num_col_, program.num_row_
+    matrix.start_ = model.start.astype(np.int32)
+    matrix.index_ = model.column.astype(np.int32)
+    matrix.value_ = model.coefficient
+    highs.passModel(program)
+    start = highspy.HighsSolution()
+    start.col_value = model.warm.tolist()
+    highs.setSolution(start)
+    highs.run()
+    info, status = highs.getInfo(), highs.getModelStatus()
+    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    if not found:
+        return Solved(None, None, True)
+    amount = np.rint(np.array(highs.getSolution().col_value[: len(model.chunks)])).astype(np.int64)
+    rows = model.chunks.copy()
+    rows[:, 5] = amount
+    late = status != highspy.HighsModelStatus.kOptimal
+    return Solved(rows[amount > 0], float(info.mip_gap), late)

@@ -1,0 +1,116 @@
+"""The two solvers behind one interface, and when neither is worth asking."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Ints
+from dovetail.policies.optimiser.asks import asks_of
+from dovetail.policies.optimiser.candidates import candidates_of
+from dovetail.policies.optimiser.choice import choice_in
+from dovetail.policies.optimiser.expand import expand
+from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.greedy import fill_often
+from dovetail.policies.optimiser.groups import groups_of
+from dovetail.policies.optimiser.highs import require_highs, solve
+from dovetail.policies.optimiser.model import model_of
+from dovetail.policies.optimiser.objective import worth
+from dovetail.policies.optimiser.plan import Plan
+from dovetail.policies.optimiser.problem import Problem
+
+LEAST_SECONDS = 0.002
+"""Building the model takes about this long: with less left, HiGHS is not started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """How far a problem is cut down before it is solved; `EXACT` cuts nothing off."""
+
+    candidates: int = 8
+    singles: int = 4
+
+    def __post_init__(self) -> None:
+        if self.candidates < 1 or self.singles < 1:
+            raise ConfigError(f"{self}: both numbers must be 1 or more")
+
+
+PRODUCTION = Reduction()
+EXACT = Reduction(candidates=1 << 30, singles=1 << 30)
+
+
+def reduce_problem(problem: Problem, reduction: Reduction = PRODUCTION) -> Reduced:
+    """Equal nodes merged, and a few groups of them for each job to choose from."""
+    if not problem.jobs:
+        raise ConfigError("a problem needs at least one job")
+    asks = asks_of(problem)
+    groups = groups_of(problem, asks, reduction.singles)
+    return Reduced(asks, groups, candidates_of(asks, groups, reduction.candidates))
+
+
+def has_choice(problem: Problem) -> bool:
+    """Whether there is anything to optimise: False if nothing can start now, or all in one way."""
+    return choice_in(reduce_problem(problem))
+
+
+def multistart_greedy(
+    problem: Problem, starts: int = 256, seed: int = 0, reduction: Reduction = PRODUCTION
+) -> Plan:
+    """The best of `starts` greedy plans over different orders of the jobs; no solver needed."""
+    began = time.perf_counter()
+    reduced = reduce_problem(problem, reduction)
+    _, rows = fill_often(reduced, starts, seed)
+    return _plan(problem, reduced, rows, "greedy", None, began, f"best of {starts} greedy orders")
+
+
+def optimise(
+    problem: Problem,
+    budget_seconds: float = 0.25,
+    gap: float = 0.005,
+    reduction: Reduction = PRODUCTION,
+) -> Plan:
+    """The best plan that HiGHS finds within the budget, never below that of the greedy start.
+
+    The same problem gives the same plan as long as the budget does not run out; `gap` then bounds
+    how far the reduced problem's best may lie above it.
+    """
+    began = time.perf_counter()
+    require_highs()
+    reduced = reduce_problem(problem, reduction)
+    greedy_value, rows = fill_often(reduced, 256, 0)
+    if not choice_in(reduced):
+        why = "not solved: nothing can start now, or everything starts in its only way"
+        return _plan(problem, reduced, rows, "greedy", None, began, why)
+    ran_out = f"the budget of {budget_seconds:g} s ran out; the greedy plan stands"
+    left = budget_seconds - (time.perf_counter() - began)
+    if left < LEAST_SECONDS:
+        return _plan(problem, reduced, rows, "greedy", None, began, ran_out)
+    model = model_of(reduced, rows)
+    solved = solve(model, budget_seconds - (time.perf_counter() - began), gap)
+    if solved.rows is None:
+        return _plan(problem, reduced, rows, "greedy", None, began, ran_out)
+    plan = _plan(problem, reduced, solved.rows, "milp", solved.gap, began, "")
+    if plan.value < greedy_value or (plan.value == greedy_value and solved.out_of_time):
+        why = ran_out if solved.out_of_time else "HiGHS found nothing better than the greedy plan"
+        return _plan(problem, reduced, rows, "greedy", solved.gap, began, why)
+    how = "best found when the budget ran out" if solved.out_of_time else "solved"
+    gained = plan.value - greedy_value
+    why = f"{how}, gap {100 * (solved.gap or 0.0):.2f} %, {gained} points above greedy"
+    return Plan(plan.jobs, plan.value, "milp", solved.gap, plan.seconds, why)
+
+
+def _plan(
+    problem: Problem,
+    reduced: Reduced,
+    rows: Ints,
+    solver: str,
+    gap: float | None,
+    began: float,
+    reason: str,
+) -> Plan:
+    parts = expand(problem, reduced, rows)
+    points = worth(problem, parts)
+    now = sum(part.starts_now for part in parts)
+    told = f"{now} of {len(parts)} jobs start now; {reason}"
+    return Plan(parts, points, solver, gap, time.perf_counter() - began, told)

@@ -1,0 +1,139 @@
+"""Windows of a trace that start from the cluster as it was then, not from an idle one.
+
+    window = warm_window(schedule, first=5000, count=1024)   # jobs 5000 to 6023
+    simulation = Simulation(window.trace, cluster, ..., warm=window)
+
+Jobs that ran or waited when the window begins are carried into it as its first rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.domain.compiled import inner, kernel
+from dovetail.domain.jobs import Bools, Floats, Ints
+from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
+from dovetail.simulator import events
+from dovetail.simulator.clock import submit_next
+from dovetail.simulator.free import take_bits
+from dovetail.simulator.rules import Rules
+from dovetail.simulator.state import (
+    World,
+    account,
+    cluster_facts,
+    demand,
+    job_facts,
+    large,
+    node,
+    option,
+    part,
+    run_of,
+    small,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Jobs of a trace with the state that they met; rows before `carried` came earlier."""
+
+    trace: Trace
+    rows: Ints  # [jobs] their rows in the whole trace
+    now: float  # when the window begins
+    carried: int  # jobs that ran or waited then
+    start: Floats  # [carried] NaN: waited
+    chunk_offset: Ints  # [carried + 1]
+    chunk_node: Ints
+    chunk_gpus: NDArray[np.uint64]
+
+    @property
+    def own(self) -> Bools:
+        """The window's own jobs, those that are measured."""
+        return np.arange(len(self.trace)) >= self.carried
+
+
+def warm_window(schedule: Schedule, first: int, count: int) -> Window:
+    """`count` consecutive jobs from row `first` on, and the state in which they come."""
+    jobs = schedule.trace.jobs
+    now = float(jobs.submit[first])
+    before = np.arange(len(jobs)) < first
+    alive = schedule.ran & before & ~(schedule.end <= now)
+    carried = np.flatnonzero(alive)
+    started = schedule.start[carried] < now
+    stop = min(first + count, len(jobs))
+    rows = np.concatenate((carried, np.arange(first, stop)))
+    count_of = np.where(started, np.diff(schedule.chunk_offset)[carried], 0)
+    offset = np.concatenate(([0], np.cumsum(count_of))).astype(np.int64)
+    chunks = np.repeat(schedule.chunk_offset[carried] - offset[:-1], count_of)
+    chunks = chunks + np.arange(offset[-1])
+    return Window(
+        trace=Trace(jobs.take(rows), f"{schedule.trace.name}[{first}:{stop}]"),
+        rows=rows,
+        now=now,
+        carried=len(carried),
+        start=np.where(started, schedule.start[carried], np.nan),
+        chunk_offset=offset,
+        chunk_node=schedule.chunk_node[chunks],
+        chunk_gpus=schedule.chunk_gpus[chunks],
+    )
+
+
+@kernel
+def resume(
+    world: NDArray[np.void],
+    rules: Rules,
+    now: float,
+    start: Floats,
+    offset: Ints,
+    nodes: Ints,
+    gpus: NDArray[np.uint64],
+) -> None:
+    """Put carried jobs where they ran, or into the queue, and set the clock."""
+    w = world[0]
+    w.now = now
+    cluster_facts(w, 0).now = now
+    for job in range(len(start)):
+        if start[job] < now and run_of(w, job).demand >= 0:
+            _resume_job(w, job, start[job], nodes[offset[job] : offset[job + 1]],
+                        gpus[offset[job] : offset[job + 1]])  # fmt: skip
+            w.submitted += 1
+        else:
+            submit_next(w, rules)
+
+
+@inner
+def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.uint64]) -> None:
+    mine, facts = run_of(w, job), job_facts(w, job)
+    number = _option_used(w, mine.demand, nodes)
+    this = option(w, number)
+    mine.start, mine.end = start, start + mine.run / this.speed
+    mine.length = facts.estimate / this.speed
+    mine.expected = start + mine.length
+    while mine.expected <= w.now:  # overruns of the past
+        mine.length *= 2.0
+        mine.expected = start + mine.length
+    account(w, facts.account).gpus += facts.gpus
+    mine.part_first, mine.part_count = w.parts, len(nodes)
+    for i in range(len(nodes)):
+        chunk = large(w, number) if i < this.many else small(w, number)
+        take_bits(w, job, nodes[i], chunk, gpus[i])
+        part(w, w.parts).node = nodes[i]
+        part(w, w.parts).gpus = gpus[i]
+        w.parts += 1
+    events.push(w, mine.end, job)
+    if mine.expected < mine.end:
+        events.push(w, mine.expected, w.job_count + job)
+
+
+@inner
+def _option_used(w: World, number: int, nodes: Ints) -> int:
+    """The option whose nodes these are."""
+    mine = demand(w, number)
+    for at in range(mine.option_first, mine.option_last):
+        this = option(w, at)
+        if this.many + this.few == len(nodes) and this.large_kinds >> node(w, nodes[0]).kind & 1:
+            return at
+    return mine.option_first

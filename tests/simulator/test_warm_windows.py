@@ -1,0 +1,52 @@
+"""Windows that start from the state that the trace had then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dovetail.domain.policy import Backfill, Estimates
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.simulator import Simulation, simulate, warm_window
+from dovetail.simulator.invariants import check
+from dovetail.traces.estimates import make_estimates
+from dovetail.traces.synthetic import WORKLOADS, synthesize
+from tests.builders import cluster_of
+
+TRACE = synthesize(WORKLOADS["helios"], jobs=600, seed=3, load=1.1, cluster_gpus=64)
+CLUSTER = cluster_of("8x8")
+
+
+@pytest.mark.parametrize("first", [1, 50, 200, 333, 555])
+@pytest.mark.parametrize("spec", ["exact", "noisy:1"])
+def test_a_warm_window_goes_on_as_the_whole_trace_did(first: int, spec: str) -> None:
+    # First come, first served without backfilling: what comes after a window cannot touch it.
+    estimates = make_estimates(TRACE, spec)
+    assert estimates.seconds is not None
+    policy = ORDERINGS["fcfs"], PLACEMENTS["best-fit"], Backfill.NONE
+    whole = simulate(TRACE, CLUSTER, *policy, estimates)
+    window = warm_window(whole, first, 100)
+    told = Estimates(estimates.name, estimates.seconds[window.rows])
+    simulation = Simulation(window.trace, CLUSTER, *policy, told, warm=window)
+    check(simulation.tables, CLUSTER)
+    while simulation.advance(1):
+        check(simulation.tables, CLUSTER)
+    found = simulation.schedule()
+    assert np.array_equal(found.start, whole.start[window.rows])
+    assert np.array_equal(found.end, whole.end[window.rows])
+    jobs = range(window.carried, len(window.trace))
+    assert [found.where(job) for job in jobs] == [whole.where(window.rows[job]) for job in jobs]
+
+
+def test_a_window_carries_exactly_the_jobs_that_ran_or_waited() -> None:
+    policy = ORDERINGS["fcfs"], PLACEMENTS["best-fit"], Backfill.EASY
+    whole = simulate(TRACE, CLUSTER, *policy, make_estimates(TRACE, "exact"))
+    window = warm_window(whole, 300, 50)
+    carried = window.rows[: window.carried]
+    assert np.all(carried < 300)
+    assert np.all(whole.end[carried] > window.now)
+    waited = np.isnan(window.start)
+    assert waited.any()
+    assert np.all(whole.start[carried][waited] >= window.now)
+    assert window.own.sum() == 50
