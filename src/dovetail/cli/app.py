@@ -10,6 +10,7 @@ from dovetail import __version__
 from dovetail.cli.cluster_import import cluster_import
 from dovetail.cli.cluster_show import cluster_show
 from dovetail.cli.compare import compare
+from dovetail.cli.evaluate import evaluate
 from dovetail.cli.failures import FailsInWords
 from dovetail.cli.policies import policies
 from dovetail.cli.simulate import simulate
@@ -17,6 +18,7 @@ from dovetail.cli.trace_formats import trace_formats
 from dovetail.cli.trace_import import trace_import
 from dovetail.cli.trace_inspect import trace_inspect
 from dovetail.cli.trace_synth import trace_synth
+from dovetail.cli.train import train
 
 # Plain help: Rich's takes 60 ms more to import, and its boxes do not survive a pager or a log.
 PLAIN = None
@@ -79,4 +81,6 @@ app.add_typer(trace)
 app.add_typer(cluster)
 app.command("simulate")(simulate)
 app.command("compare")(compare)
+app.command("train")(train)
+app.command("evaluate")(evaluate)
 app.command("policies")(policies)

@@ -57,7 +57,8 @@ def simulate(
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Debug: test the whole state after every event; a thousand times slower."
+            "--check",
+            help="Debug: test the whole state after every event (slow).",
         ),
     ] = False,
 ) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from dovetail.agents.checkpoint import is_checkpoint, load_checkpoint
 from dovetail.domain.policy import Backfill, Ordering, Placement
 from dovetail.domain.registry import Registry
 from dovetail.policies.ordering import ORDERINGS
@@ -13,7 +15,12 @@ BACKFILLS: Registry[Backfill] = Registry("backfill", {part.value: part for part 
 
 
 def ordering_named(text: str) -> Ordering:
-    """The ordering behind a name; the one place that knows what an order may be called."""
+    """The ordering behind a name or a checkpoint's folder.
+
+    The one place that knows what an order may be called.
+    """
+    if text not in ORDERINGS and is_checkpoint(Path(text)):
+        return load_checkpoint(Path(text)).ordering(text)
     return ORDERINGS[text]
 
 

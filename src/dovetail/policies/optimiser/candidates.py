@@ -134,6 +134,12 @@ def _collect(
                 chunks = min(need - mine, min(count, unclaimed // gpus))
                 claimed[group] += chunks * gpus
                 mine += chunks
+    for position in range(len(order)):
+        if taken >= limit:
+            break
+        if not np.any(found[:taken] == order[position]):
+            found[taken] = order[position]
+            taken += 1
     return taken
 
 
@@ -142,11 +148,11 @@ def candidates_of(asks: Asks, groups: Groups, limit: int) -> Candidates:
     """The groups each shape may use; `limit` or a few more, as a gang needs."""
     shapes, number = len(asks.kinds), len(groups.kind)
     waste = np.empty(number, np.int64)
-    for group in range(number):
-        have = groups.free[group, 0]
-        waste[group] = node_waste(
+    for row in range(number):
+        have = groups.free[row, 0]
+        waste[row] = node_waste(
             have[0], have[1], have[2],
-            groups.kind[group], asks.wanted, asks.wanted_kinds, asks.rate,
+            groups.kind[row], asks.wanted, asks.wanted_kinds, asks.rate,
         )  # fmt: skip
     switches = 1 if number == 0 else groups.switch.max() + 1
     crowd, claimed = np.empty(switches, np.int64), np.zeros(number, np.int64)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.reduced import Reduced
 from dovetail.policies.optimiser.plan import JobPlan
 from dovetail.policies.optimiser.problem import Problem
+from dovetail.policies.optimiser.reduced import Reduced
 
 
 def expand(problem: Problem, reduced: Reduced, rows: Ints) -> tuple[JobPlan, ...]:

@@ -40,7 +40,7 @@ def _random(state: NDArray[np.uint64], below: int) -> int:
     word ^= word >> np.uint64(7)
     word ^= word << np.uint64(17)
     state[0] = word
-    return np.int64((word >> np.uint64(11)) % np.uint64(below))
+    return int(np.int64((word >> np.uint64(11)) % np.uint64(below)))
 
 
 @inner

@@ -96,9 +96,7 @@ def _equal(free: Ints, kind: Ints, switch: Ints, a: int, b: int) -> bool:
 
 
 @inner
-def _classes(
-    free: Ints, kind: Ints, switch: Ints, ascending: Ints
-) -> tuple[Ints, Ints, Ints]:
+def _classes(free: Ints, kind: Ints, switch: Ints, ascending: Ints) -> tuple[Ints, Ints, Ints]:
     """Per node its class (-1: of no use), per class its first node and its least use."""
     nodes, slots = len(free), free.shape[1]
     size = 4

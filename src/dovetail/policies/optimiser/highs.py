@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.model import Model
+from dovetail.policies.optimiser.sheet import Model
 
 SCALE = 1e-3
 """Points are thousands; tolerances of the solver are meant for numbers near one."""
@@ -23,10 +25,10 @@ class Solved:
     out_of_time: bool
 
 
-def require_highs() -> None:
-    """Say how to install the solver if it is missing."""
+def load_highs() -> Any:
+    """The solver's module (a second, the first time), or an error that says how to install it."""
     try:
-        import highspy  # noqa: F401
+        return import_module("highspy")
     except ImportError as error:
         raise ConfigError(
             "the placement optimiser needs HiGHS, which is not installed: "
@@ -36,8 +38,7 @@ def require_highs() -> None:
 
 def solve(model: Model, seconds: float, gap: float) -> Solved:
     """The best chunks found in so many seconds, starting from the model's own start."""
-    import highspy
-
+    highspy = load_highs()
     highs = highspy.Highs()
     for name, setting in (
         ("output_flag", False),
@@ -51,7 +52,7 @@ def solve(model: Model, seconds: float, gap: float) -> Solved:
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = len(model.cost), len(model.high)
     program.sense_ = highspy.ObjSense.kMaximize
-    program.col_cost_ = model.cost * SCALE
+    program.col_cost_, program.offset_ = model.cost * SCALE, model.constant * SCALE
     program.col_lower_, program.col_upper_ = np.zeros(len(model.cost)), model.most
     program.row_lower_, program.row_upper_ = model.low, model.high
     program.integrality_ = [highspy.HighsVarType.kInteger] * len(model.cost)

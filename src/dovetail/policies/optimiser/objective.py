@@ -99,7 +99,7 @@ def _fragmentation(problem: Problem, taken: dict[int, list[Chunk]]) -> int:
     points = 0
     for node, chunks in taken.items():
         before = problem.nodes.free[node].tolist()
-        after = [have - sum(column) for have, column in zip(before, zip(*chunks), strict=True)]
+        after = [have - sum(chunk[what] for chunk in chunks) for what, have in enumerate(before)]
         kind = int(problem.nodes.kind[node])
         points += waste(after, kind, wanted) - waste(before, kind, wanted)
     return points

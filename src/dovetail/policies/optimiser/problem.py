@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,9 @@ class Chunk(NamedTuple):
     memory: int = 0
 
 
+NO_CHUNK = Chunk(0)
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """One way to run a job: `many` large chunks and `few` small ones, each on a node of its own."""
@@ -35,7 +39,7 @@ class Shape:
     many: int
     large: Chunk
     few: int = 0
-    small: Chunk = Chunk(0)
+    small: Chunk = NO_CHUNK
     kinds: int = ANY_KIND
     speed: float = 1.0
 
@@ -121,11 +125,11 @@ class Problem:
     def slots(self) -> Floats:
         """Times at which a job may start: now, then estimated releases (at most three)."""
         ends = self.nodes.releases.end
-        later = ends[ends > self.now]
-        if not len(later):
-            return np.array([self.now])
-        picked = np.unique(np.quantile(later, LOOK_AHEAD, method="higher"))
-        return np.concatenate([[self.now], picked])
+        later = np.sort(ends[ends > self.now])
+        picked = {
+            float(later[ceil(share * (len(later) - 1))]) for share in LOOK_AHEAD if later.size
+        }
+        return np.array([self.now, *sorted(picked)])
 
 
 def kinds_by(*columns: NDArray[np.int64]) -> Ints:

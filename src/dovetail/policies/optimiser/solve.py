@@ -11,14 +11,14 @@ from dovetail.policies.optimiser.asks import asks_of
 from dovetail.policies.optimiser.candidates import candidates_of
 from dovetail.policies.optimiser.choice import choice_in
 from dovetail.policies.optimiser.expand import expand
-from dovetail.policies.optimiser.reduced import Reduced
 from dovetail.policies.optimiser.greedy import fill_often
 from dovetail.policies.optimiser.groups import groups_of
-from dovetail.policies.optimiser.highs import require_highs, solve
+from dovetail.policies.optimiser.highs import load_highs, solve
 from dovetail.policies.optimiser.model import model_of
 from dovetail.policies.optimiser.objective import worth
 from dovetail.policies.optimiser.plan import Plan
 from dovetail.policies.optimiser.problem import Problem
+from dovetail.policies.optimiser.reduced import Reduced
 
 LEAST_SECONDS = 0.002
 """Building the model takes about this long: with less left, HiGHS is not started."""
@@ -75,8 +75,8 @@ def optimise(
     The same problem gives the same plan as long as the budget does not run out; `gap` then bounds
     how far the reduced problem's best may lie above it.
     """
+    load_highs()
     began = time.perf_counter()
-    require_highs()
     reduced = reduce_problem(problem, reduction)
     greedy_value, rows = fill_often(reduced, 256, 0)
     if not choice_in(reduced):

@@ -1,0 +1,111 @@
+"""A checkpoint is a folder: weights, and a card that says where they come from.
+
+policy.npz   the weights; NumPy reads them, no training library is needed
+card.json    configuration, trace and cluster digests, results
+README.md    the same for people
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
+from dovetail.domain.policy import Ordering
+from dovetail.policies.features import FEATURES
+from dovetail.policies.ordering.learned import SHAPES, learned
+
+WEIGHTS_FILE, CARD_FILE, README_FILE = "policy.npz", "card.json", "README.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A trained policy and what is known of it."""
+
+    weights: Floats
+    card: Mapping[str, Any]
+
+    def ordering(self, name: str) -> Ordering:
+        return learned(self.weights, name)
+
+
+def is_checkpoint(folder: Path) -> bool:
+    return (folder / WEIGHTS_FILE).is_file()
+
+
+def load_checkpoint(folder: Path) -> Checkpoint:
+    """Read a checkpoint; a file that is not one is a clear error."""
+    try:
+        with np.load(folder / WEIGHTS_FILE, allow_pickle=False) as found:
+            weights, features = found["weights"], tuple(found["features"].tolist())
+        card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
+    except (OSError, KeyError, ValueError) as problem:
+        raise ConfigError(f"{folder}: not a readable checkpoint: {problem}") from problem
+    if features != FEATURES:
+        raise ConfigError(f"{folder}: was trained on other features; train it again")
+    return Checkpoint(np.asarray(weights, np.float64), card)
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint; each file is replaced as a whole, so that Ctrl-C leaves a good one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with _replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
+        np.savez(file, weights=checkpoint.weights, features=np.array(FEATURES))
+    for name, text in (
+        (CARD_FILE, json.dumps(checkpoint.card, indent=1, sort_keys=True) + "\n"),
+        (README_FILE, _readme(checkpoint.card)),
+    ):
+        with _replacing(folder / name) as path:
+            path.write_text(text, encoding="utf-8")
+
+
+class _replacing:  # noqa: N801 - reads as a verb where it is used
+    """A temporary file beside the target that takes its place in the end."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __enter__(self) -> Path:
+        handle, name = tempfile.mkstemp(dir=self.target.parent, prefix=self.target.name)
+        os.close(handle)
+        self.path = Path(name)
+        return self.path
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            self.path.replace(self.target)
+        else:
+            self.path.unlink(missing_ok=True)
+
+
+def _readme(card: Mapping[str, Any]) -> str:
+    """A model card in the usual form."""
+    shape = " → ".join(str(rows - 1) for rows, _ in SHAPES) + f" → {SHAPES[-1][1]}"
+    lines = [
+        "---",
+        "library_name: dovetail",
+        "tags: [scheduling, gpu-cluster]",
+        "---",
+        "# A learned scheduling policy",
+        "",
+        f"A network ({shape}, applied to every waiting job) that corrects the order of SAF and",
+        "decides which jobs may be backfilled. Use it as `--order FOLDER`.",
+        "",
+        "| | |",
+        "| --- | --- |",
+        *(f"| {key} | {_cell(value)} |" for key, value in sorted(card.items())),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|").replace("\n", " ")

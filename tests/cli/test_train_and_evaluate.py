@@ -1,0 +1,46 @@
+"""`dovetail train` and `dovetail evaluate`, end to end on a tiny workload."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Command
+
+
+def test_a_policy_is_trained_evaluated_and_used(dovetail: Command, tmp_path: Path) -> None:
+    model, result = tmp_path / "model", tmp_path / "result.json"
+    given = ("--jobs", 1200, "--load", 1.0, "--cluster", "4x8:v100")
+    trained = dovetail(
+        "train", "--trace", "synth:helios", *given, "--epochs", 1, "--length", 100, "--out", model
+    )
+    assert trained.code == 0, trained.err
+    assert "it is a policy" in trained.out
+
+    found = dovetail(
+        "evaluate", model, "synth:helios", *given, "--policies", "saf,fcfs", "--json", result
+    )
+    assert found.code == 0, found.err
+    assert "120 unseen jobs" in found.out
+    rows = json.loads(result.read_text())["policies"]
+    assert [row["label"] for row in rows][1:] == ["saf+easy", "fcfs+easy"]
+
+    used = dovetail("simulate", "synth:helios", *given, "--order", model)
+    assert used.code == 0, used.err
+
+
+def test_an_unknown_agent_is_answered_with_the_known_ones(
+    dovetail: Command, tmp_path: Path
+) -> None:
+    said = dovetail(
+        "train", "--trace", "synth:helios", "--cluster", "4x8", "--agent", "evolutoin",
+        "--out", tmp_path / "model",
+    )  # fmt: skip
+    assert said.code == 2
+    assert "did you mean 'evolution'" in said.err
+
+
+def test_a_folder_without_a_model_is_a_clear_error(dovetail: Command, tmp_path: Path) -> None:
+    said = dovetail("evaluate", tmp_path, "synth:helios", "--cluster", "4x8")
+    assert said.code == 2
+    assert "not a readable checkpoint" in said.err
