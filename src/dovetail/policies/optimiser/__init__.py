@@ -4,8 +4,8 @@
     plan = optimise(problem) if has_choice(problem) else multistart_greedy(problem)
     for part in plan.starts: start(part.job, part.nodes, part.chunks)
 
-`multistart_greedy` (under a millisecond) is meant for simulation and training, `optimise` (HiGHS,
-at most 250 ms) for live use; both maximise `value` and answer with a `Plan`.
+`multistart_greedy` (about two milliseconds) is meant for simulation and training, `optimise`
+(HiGHS, at most 250 ms) for live use; both maximise `value` and answer with a `Plan`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from dovetail.policies.optimiser.solve import (
     has_choice,
     multistart_greedy,
     optimise,
+    warm_up,
 )
 
 __all__ = [
@@ -54,5 +55,6 @@ __all__ = [
     "optimise",
     "rltune_way",
     "value",
+    "warm_up",
     "weights_by_rank",
 ]

@@ -91,7 +91,7 @@ def _keys(shape: int, asks: Asks, groups: Groups, waste: Ints, crowd: Ints, keys
 def _lowest(keys: Ints, found: Ints) -> int:
     """The groups with the lowest keys, in order, as many as `found` has places.
 
-    Sorting all of 800 groups took 40 µs per shape; few of them ever displace one of the best.
+    With a full sort, and slices of arrays, 23 shapes on 800 groups took 1.1 ms; this way 0.13 ms.
     """
     taken = 0
     for group in range(len(keys)):

@@ -1,4 +1,4 @@
-"""Greedy placement over many orders of the jobs: a good plan in about a millisecond."""
+"""Greedy placement over many orders of the jobs: a good plan in about two milliseconds."""
 
 from __future__ import annotations
 

@@ -40,10 +40,12 @@ def solve(model: Model, seconds: float, gap: float) -> Solved:
     """The best chunks found in so many seconds, starting from the model's own start."""
     highspy = load_highs()
     highs = highspy.Highs()
+    # Presolve finds little in a model that is reduced already: without it the medians (16 jobs, 64
+    # to 1,000 nodes, 36 problems) fell from 23-47 to 11-20 ms, the longest from 66 to 37 ms.
     for name, setting in (
         ("output_flag", False),
         ("threads", 1),
-        ("presolve", "on"),
+        ("presolve", "off"),
         ("random_seed", 0),
         ("mip_rel_gap", gap),
         ("time_limit", max(0.0, seconds)),

@@ -10,9 +10,9 @@ percent. GPUs of a node are *stranded* for a reference if they are free and yet 
 number of it: `free GPUs − chunk GPUs · how often the chunk fits`, by GPUs, CPUs and memory. "Then"
 is after the starts of now; later slots are a forecast and pay no penalties.
 
-With weights of 40 or more and nodes of at most 16 GPUs no penalty of a chunk (15 GPUs stranded
-by one GPU, and a switch, cost 19,000) outweighs starting it now instead of later (20,000 per
-GPU): a job is never held back to keep nodes tidy.
+With weights of 40 or more and nodes of at most 16 GPUs no penalty of a chunk (15 GPUs stranded by
+one, a switch and a node: 19,000) outweighs starting it now instead of later (20,000 per GPU): a
+job is never held back to keep nodes tidy.
 """
 
 from __future__ import annotations
