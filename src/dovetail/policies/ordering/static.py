@@ -3,55 +3,44 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import AccountRows, ClusterRow, DemandRows, JobRows, Ordering, scoring
+from dovetail.domain.policy import (
+    AccountRows,
+    ClusterRow,
+    DemandRows,
+    JobRows,
+    Ordering,
+    scoring,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What counts in a weighted score, in the order that the score reads it."""
+
+    submit: float = 0.0
+    estimate: float = 0.0
+    gpu_time: float = 0.0  # GPUs x estimate
+    predicted_gpu_time: float = 0.0  # GPUs x prediction from history
+    priority: float = 0.0
 
 
 @scoring
-def _fcfs(
+def _weighted(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     rows: Ints, out: Floats, gate: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
-        out[i] = jobs[rows[i]].submit
-
-
-@scoring
-def _lcfs(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        out[i] = -jobs[rows[i]].submit
-
-
-@scoring
-def _sjf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        out[i] = jobs[rows[i]].estimate
-
-
-@scoring
-def _ljf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        out[i] = -jobs[rows[i]].estimate
-
-
-@scoring
-def _saf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        out[i] = jobs[rows[i]].gpus * jobs[rows[i]].estimate
+        job = jobs[rows[i]]
+        out[i] = (
+            p[0] * job.submit
+            + p[1] * job.estimate
+            + p[2] * (job.gpus * job.estimate)
+            + p[3] * (job.gpus * job.predicted)
+            + p[4] * job.priority
+        )
 
 
 @scoring
@@ -68,15 +57,6 @@ def _f1(
 
 
 @scoring
-def _qssf(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        out[i] = jobs[rows[i]].gpus * jobs[rows[i]].predicted
-
-
-@scoring
 def _edf(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     rows: Ints, out: Floats, gate: Floats,
@@ -86,25 +66,18 @@ def _edf(
         out[i] = math.inf if math.isnan(deadline) else deadline
 
 
-@scoring
-def _priority(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        out[i] = -jobs[rows[i]].priority
+def weighted(name: str, weights: Weights) -> Ordering:
+    """The sum of a job's facts, each with its weight; the lowest goes first."""
+    uses_prediction = weights.predicted_gpu_time != 0
+    return Ordering(name, _weighted, parameters=asdict(weights), uses_prediction=uses_prediction)
 
 
-def _static(name: str, score: Any, uses_prediction: bool = False) -> Ordering:
-    return Ordering(name, score, uses_prediction=uses_prediction)
-
-
-FCFS = _static("fcfs", _fcfs)
-LCFS = _static("lcfs", _lcfs)
-SJF = _static("sjf", _sjf)
-LJF = _static("ljf", _ljf)
-SAF = _static("saf", _saf)
-F1 = _static("f1", _f1)
-QSSF = _static("qssf", _qssf, uses_prediction=True)
-EDF = _static("edf", _edf)
-PRIORITY = _static("priority", _priority)
+FCFS = weighted("fcfs", Weights(submit=1.0))
+LCFS = weighted("lcfs", Weights(submit=-1.0))
+SJF = weighted("sjf", Weights(estimate=1.0))
+LJF = weighted("ljf", Weights(estimate=-1.0))
+SAF = weighted("saf", Weights(gpu_time=1.0))
+QSSF = weighted("qssf", Weights(predicted_gpu_time=1.0))
+PRIORITY = weighted("priority", Weights(priority=-1.0))
+F1 = Ordering("f1", _f1)
+EDF = Ordering("edf", _edf)
