@@ -84,9 +84,8 @@ def _write_helios(path: Path, rows: int) -> None:
     import polars as pl
 
     random = np.random.default_rng(0)
-    submit = np.datetime64("2020-04-01") + np.sort(random.integers(0, 10_000_000, rows)).astype(
-        "m8[s]"
-    )
+    seconds = np.sort(random.integers(0, 10_000_000, rows)).astype("m8[s]")
+    submit = np.datetime64("2020-04-01", "ms") + seconds
     run = random.integers(1, 100_000, rows)
     wait = random.integers(0, 1000, rows)
     start = submit + wait.astype("m8[s]")

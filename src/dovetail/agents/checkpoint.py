@@ -37,10 +37,6 @@ class Checkpoint:
         return learned(self.weights, name)
 
 
-def is_checkpoint(folder: Path) -> bool:
-    return (folder / WEIGHTS_FILE).is_file()
-
-
 def load_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint; a file that is not one is a clear error."""
     try:

@@ -71,4 +71,4 @@ def about_placement(name: str, prefer: Any) -> str:
 
 
 def _first_line(compiled: Any) -> str:
-    return (compiled.__wrapped__.__doc__ or "").strip().split("\n")[0]
+    return (compiled.__doc__ or "").strip().split("\n")[0]

@@ -1,11 +1,12 @@
-"""The one decorator for compiled functions, typed so that callers keep their signatures."""
+"""Decorators for compiled functions, typed so that callers keep their signatures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any, ParamSpec, TypeVar
 
-from numba import njit
+from numba import cfunc, njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,3 +32,23 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
         no_cfunc_wrapper=True,
     )(function)
     return compiled
+
+
+class Late:
+    """A function that kernels call by pointer, compiled when it is first needed.
+
+    A registry holds a dozen of these and a run needs two: compiling all of them on import took
+    4 s the first time.
+    """
+
+    def __init__(self, signature: Any, function: Callable[..., Any]) -> None:
+        self.signature, self.function = signature, function
+        self.__doc__ = function.__doc__
+
+    @cached_property
+    def pointer(self) -> Any:
+        return cfunc(self.signature, cache=True, error_model="numpy")(self.function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Called from Python, it is the function as it was written."""
+        return self.function(*arguments)

@@ -19,6 +19,7 @@ import numba
 import numpy as np
 from numba import types
 
+from dovetail.domain.compiled import Late
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.tables import Row, dtype_of
 
@@ -104,14 +105,14 @@ DemandRows = Sequence[DemandFacts]
 ClusterRow = Sequence[ClusterFacts]
 
 
-def scoring(function: Callable[..., None]) -> Any:
-    """Compile a score function; arguments as in SCORE, lower scores go first."""
-    return numba.cfunc(SCORE, cache=True, error_model="numpy")(function)
+def scoring(function: Callable[..., None]) -> Late:
+    """A score function; arguments as in SCORE, lower scores go first."""
+    return Late(SCORE, function)
 
 
-def preferring(function: Callable[..., float]) -> Any:
-    """Compile a node preference; arguments as in PREFER, lower is better."""
-    return numba.cfunc(PREFER, cache=True)(function)
+def preferring(function: Callable[..., float]) -> Late:
+    """A node preference; arguments as in PREFER, lower is better."""
+    return Late(PREFER, function)
 
 
 class Varies(Enum):
@@ -127,7 +128,7 @@ class Ordering:
     """Which job goes next."""
 
     name: str
-    score: Any  # made by `scoring`
+    score: Late  # made by `scoring`
     varies: Varies = Varies.NEVER
     parameters: Mapping[str, float] = field(default_factory=dict)
     half_life: float = 0.0  # seconds; above 0: the simulator keeps fair-share usage
@@ -145,7 +146,7 @@ class Placement:
     """On which nodes. Nodes with the lowest preference are taken, ties to the earlier node."""
 
     name: str
-    prefer: Any  # made by `preferring`
+    prefer: Late  # made by `preferring`
     affinity: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kind -> GPU types
     few_switches: bool = False
 
@@ -179,8 +180,8 @@ class Predictor:
     """Run-time prediction from jobs that have ended; `fresh` gives an empty history."""
 
     name: str
-    predict: Any  # a compiled function of signature PREDICT
-    observe: Any  # a compiled function of signature OBSERVE
+    predict: Late  # of signature PREDICT
+    observe: Late  # of signature OBSERVE
     fresh: Callable[[Any], History]  # Jobs -> History
 
 

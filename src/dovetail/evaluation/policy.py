@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dovetail.agents.checkpoint import is_checkpoint, load_checkpoint
 from dovetail.domain.policy import Backfill, Ordering, Placement
 from dovetail.domain.registry import Registry
 from dovetail.policies.ordering import ORDERINGS
@@ -19,7 +18,9 @@ def ordering_named(text: str) -> Ordering:
 
     The one place that knows what an order may be called.
     """
-    if text not in ORDERINGS and is_checkpoint(Path(text)):
+    if text not in ORDERINGS and Path(text).is_dir():
+        from dovetail.agents.checkpoint import load_checkpoint  # spares others its import
+
         return load_checkpoint(Path(text)).ordering(text)
     return ORDERINGS[text]
 

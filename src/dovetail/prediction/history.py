@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
-from dovetail.domain.compiled import kernel
+from dovetail.domain.compiled import Late, kernel
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
 from dovetail.domain.policy import OBSERVE, PREDICT, History, Predictor
 
@@ -94,14 +93,12 @@ def observe_row(history: History, job: int, run: float) -> None:
         history.total[group] += 1
 
 
-@numba.cfunc(PREDICT, cache=True)
 def _predict(history: History, job: int) -> float:
     return predict_row(history, job)
 
 
-@numba.cfunc(OBSERVE, cache=True)
 def _observe(history: History, job: int, run: float) -> None:
     observe_row(history, job, run)
 
 
-HISTORY = Predictor("history", _predict, _observe, fresh)
+HISTORY = Predictor("history", Late(PREDICT, _predict), Late(OBSERVE, _observe), fresh)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from dovetail.domain.compiled import inner, kernel
+from dovetail.domain.policy import Backfill
 from dovetail.simulator import events
 from dovetail.simulator.conservative import conservative_pass
 from dovetail.simulator.free import give_back, mark_stale
@@ -26,35 +27,66 @@ from dovetail.simulator.state import (
 )
 
 
+# One loop for each kind of pass: a run compiles the one that it needs, which saves a third.
 @kernel
-def advance(world: Any, rules: Rules, steps: int) -> bool:
+def advance_without_backfilling(world: Any, rules: Rules, steps: int) -> bool:
     """Go through up to `steps` event times; False when nothing is left to happen."""
     w = world[0]
     for _ in range(steps):
-        now = _next_time(w)
-        if now == math.inf:
+        if next_time(w) == math.inf:
             return False
-        _let_time_pass(w, rules.half_life, now)
-        changed = _end_jobs(w, rules)
-        changed |= _submit_jobs(w, rules)
-        if changed and w.active_count > 0:
-            if rules.easy:
-                easy_pass(w, rules)
-            elif rules.conservative:
-                conservative_pass(w, rules)
-            else:
-                pass_without_backfilling(w, rules)
+        if go_to(w, rules, next_time(w)):
+            pass_without_backfilling(w, rules)
     return True
 
 
+@kernel
+def advance_easy(world: Any, rules: Rules, steps: int) -> bool:
+    w = world[0]
+    for _ in range(steps):
+        if next_time(w) == math.inf:
+            return False
+        if go_to(w, rules, next_time(w)):
+            easy_pass(w, rules)
+    return True
+
+
+@kernel
+def advance_conservative(world: Any, rules: Rules, steps: int) -> bool:
+    w = world[0]
+    for _ in range(steps):
+        if next_time(w) == math.inf:
+            return False
+        if go_to(w, rules, next_time(w)):
+            conservative_pass(w, rules)
+    return True
+
+
+ADVANCE = {
+    Backfill.NONE: advance_without_backfilling,
+    Backfill.EASY: advance_easy,
+    Backfill.CONSERVATIVE: advance_conservative,
+}
+
+
 @inner
-def _next_time(w: World) -> float:
+def next_time(w: World) -> float:
+    """When something happens next; inf: nothing is left to happen."""
     soonest = math.inf
     if w.pending > 0:
         soonest = event(w, 0).time
     if w.submitted < w.job_count:
         soonest = min(soonest, job_facts(w, w.submitted).submit)
     return soonest
+
+
+@inner
+def go_to(w: World, rules: Rules, now: float) -> bool:
+    """Let everything of that moment happen; whether a pass is due."""
+    _let_time_pass(w, rules.half_life, now)
+    changed = _end_jobs(w, rules)
+    changed |= _submit_jobs(w, rules)
+    return changed and w.active_count > 0
 
 
 @inner

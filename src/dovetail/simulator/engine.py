@@ -6,10 +6,10 @@ import hashlib
 import time
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.compiled import Late
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
@@ -25,7 +25,7 @@ from dovetail.domain.policy import (
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.simulator.build import Tables
-from dovetail.simulator.clock import advance
+from dovetail.simulator.clock import ADVANCE
 from dovetail.simulator.invariants import check
 from dovetail.simulator.layout import REASONS
 from dovetail.simulator.rules import make_rules
@@ -77,11 +77,12 @@ class Simulation:
             placement,
             backfill,
             estimates,
-            predictor.predict if predictor else _predict_nothing,
-            predictor.observe if predictor else _observe_nothing,
+            predictor.predict if predicts and predictor else NO_PREDICTION,
+            predictor.observe if predicts and predictor else NO_OBSERVATION,
             history,
         )
-        advance(self.tables.world, self._rules, 0)  # compile now, if ever: it is not measured
+        self._advance = ADVANCE[backfill]
+        self._advance(self.tables.world, self._rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
         if warm is not None:
             resume(
@@ -92,7 +93,7 @@ class Simulation:
     def advance(self, steps: int) -> bool:
         """Go through up to `steps` event times; False when everything has happened."""
         began = time.perf_counter()
-        more = advance(self.tables.world, self._rules, steps)
+        more = self._advance(self.tables.world, self._rules, steps)
         self._seconds += time.perf_counter() - began
         return more
 
@@ -159,11 +160,13 @@ def _no_history() -> History:
     return History(np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64))
 
 
-@numba.cfunc(PREDICT, cache=True)
 def _predict_nothing(history: History, job: int) -> float:
     return 1.0
 
 
-@numba.cfunc(OBSERVE, cache=True)
 def _observe_nothing(history: History, job: int, run: float) -> None:
     return None
+
+
+NO_PREDICTION, NO_OBSERVATION = Late(PREDICT, _predict_nothing), Late(OBSERVE, _observe_nothing)
+"""Stand in where nobody asks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.domain.compiled import inner
+from dovetail.domain.compiled import Late, inner
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, Estimates, History, Ordering, Placement, Varies
@@ -36,8 +36,6 @@ class Rules(NamedTuple):
     uses_state: bool  # DemandFacts and ClusterFacts are to be kept
     heads_only: bool  # lists are in order of submission: only their next jobs are scored
     few_switches: bool
-    easy: bool
-    conservative: bool
     predicts: bool  # history is kept and asked
     estimates_predicted: bool  # what policies see is the prediction
 
@@ -47,18 +45,18 @@ def make_rules(
     placement: Placement,
     backfill: Backfill,
     estimates: Estimates,
-    predict: Any,
-    observe: Any,
+    predict: Late,
+    observe: Late,
     history: History,
 ) -> Rules:
     """Rules from policies."""
     if ordering.uses_state and ordering.varies is not Varies.ALWAYS:
         raise ConfigError(f"ordering {ordering.name} looks at the cluster: it varies always")
     return Rules(
-        score=ordering.score,
-        prefer=placement.prefer,
-        predict=predict,
-        observe=observe,
+        score=ordering.score.pointer,
+        prefer=placement.prefer.pointer,
+        predict=predict.pointer,
+        observe=observe.pointer,
         parameters=ordering.numbers(),
         history=history,
         half_life=float(ordering.half_life),
@@ -66,8 +64,6 @@ def make_rules(
         uses_state=ordering.uses_state,
         heads_only=ordering.varies is Varies.BETWEEN_ACCOUNTS,
         few_switches=placement.few_switches,
-        easy=backfill is Backfill.EASY,
-        conservative=backfill is Backfill.CONSERVATIVE,
         predicts=ordering.uses_prediction or estimates.seconds is None,
         estimates_predicted=estimates.seconds is None,
     )

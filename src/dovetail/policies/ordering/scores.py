@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
+from dovetail.domain.compiled import kernel
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import SCORE, DemandFacts, Ordering
+from dovetail.domain.policy import DemandFacts, Ordering
 from dovetail.domain.tables import new_table
 
 Table = NDArray[Any]
@@ -30,11 +29,21 @@ def scores_and_gate(
     out, gate = np.empty(len(jobs)), np.zeros(len(jobs))
     demands = new_table(DemandFacts, 1) if demands is None else demands
     rows = np.arange(len(jobs), dtype=np.int64)
-    _apply(ordering.score, ordering.numbers(), jobs, accounts, demands, cluster, rows, out, gate)
+    _apply(
+        ordering.score.pointer,
+        ordering.numbers(),
+        jobs,
+        accounts,
+        demands,
+        cluster,
+        rows,
+        out,
+        gate,
+    )
     return out, gate
 
 
-@numba.njit(types.void(types.FunctionType(SCORE), *SCORE.args), cache=True)
+@kernel
 def _apply(
     score: Any,
     parameters: Floats,
