@@ -51,9 +51,10 @@ from dovetail.domain.policy import Placement
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.prices import Claims, least_cost
 from dovetail.evaluation.relaxations import busy_periods, share_out
+from dovetail.policies.placement.preferences import first_available
 from dovetail.simulator.layout import Option, demands_of, kinds_of
 
-ANYWHERE = Placement("anywhere", prefer=None)
+ANYWHERE = Placement("anywhere", first_available)
 """Eligibility does not depend on preference."""
 
 

@@ -75,7 +75,6 @@ class Simulation:
         self._rules = make_rules(
             ordering,
             placement,
-            backfill,
             estimates,
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from dovetail.domain.compiled import Late, inner
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Backfill, Estimates, History, Ordering, Placement, Varies
+from dovetail.domain.policy import Estimates, History, Ordering, Placement, Varies
 from dovetail.simulator.state import (
     World,
     accounts,
@@ -43,7 +43,6 @@ class Rules(NamedTuple):
 def make_rules(
     ordering: Ordering,
     placement: Placement,
-    backfill: Backfill,
     estimates: Estimates,
     predict: Late,
     observe: Late,

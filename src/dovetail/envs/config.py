@@ -1,0 +1,51 @@
+"""The configuration of the queue-priority environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.policy import Ordering, Varies
+from dovetail.envs.observation import SITUATIONAL, Observation
+from dovetail.envs.reward import METRICS, Metric
+from dovetail.envs.windows import Generator, SyntheticWindows
+from dovetail.policies.ordering import ORDERINGS
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePriorityConfig:
+    """Generator, reward and observation are parts: a variant replaces one, it copies nothing."""
+
+    windows: Generator = field(default_factory=SyntheticWindows)
+    order: str = "fcfs"  # the base policy, with EASY backfilling
+    metric: str = "bsld"  # the reward compares with the base policy by this
+    observation: Observation = SITUATIONAL
+    pool: int = 64  # windows that are kept ready; every episode is one of them
+    seed: int = 0  # of the pool
+
+    def __post_init__(self) -> None:
+        if self.pool < 1:
+            raise ConfigError(f"pool is {self.pool}, expected 1 or more windows")
+        if self.seed < 0:
+            raise ConfigError(f"seed is {self.seed}, expected 0 or more")
+        if ORDERINGS[self.order].uses_prediction:
+            raise ConfigError(
+                f"order {self.order} predicts run times as a simulation goes on, which windows "
+                "cannot; use saf with the estimates predicted"
+            )
+        _ = self.reward
+
+    def __deepcopy__(self, memo: Any) -> QueuePriorityConfig:
+        return self  # Gymnasium copies what an environment is made with; nothing here changes
+
+    @property
+    def base(self) -> Ordering:
+        """The base policy, every job scored at every pass if its scores ever change."""
+        ordering = ORDERINGS[self.order]
+        never = ordering.varies is Varies.NEVER
+        return ordering if never else replace(ordering, varies=Varies.ALWAYS)
+
+    @property
+    def reward(self) -> Metric:
+        return METRICS[self.metric]

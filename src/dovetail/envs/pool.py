@@ -1,0 +1,140 @@
+"""Windows made ready to be played: those where the choice matters, with the base's score."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Ints
+from dovetail.domain.policy import Backfill, Estimates, History, Ordering
+from dovetail.envs.config import QueuePriorityConfig
+from dovetail.envs.stage import ADDRESSES, Play, Windows, begin, finish
+from dovetail.envs.windows import PLACEMENT, Scene
+from dovetail.simulator.build import Tables
+from dovetail.simulator.engine import NO_OBSERVATION, NO_PREDICTION
+from dovetail.simulator.rules import Rules, make_rules
+from dovetail.simulator.warm import resume
+
+ALIGNMENT = 8
+"""Words: every table begins on a cache line."""
+
+TRIES = 30
+"""Scenes looked at per window wanted, before the workload is held to have no queue."""
+
+OTHER_RANKS = (1.0, 0.5)
+"""If always choosing the last, or the middle, gives the base's score, no choice matters."""
+
+
+class Ready(NamedTuple):
+    """A window to be copied."""
+
+    world: Ints  # words of its World
+    block: Ints  # words of its tables
+    carried: int
+    begin: float
+    base: float  # the base policy's score
+
+
+class Pool:
+    """A configuration's windows; environments may share one, as nothing here changes."""
+
+    def __init__(self, config: QueuePriorityConfig) -> None:
+        self.config = config
+        base, measure = config.base, config.reward.measure.pointer
+        rules = rules_of(base)
+        scenes = config.windows.scenes(base, np.random.default_rng(config.seed))
+        found: list[Ready] = []
+        for scene in islice(scenes, TRIES * config.pool):
+            ready = _ready(scene, base, rules, measure)
+            if ready is not None:
+                found.append(ready)
+            if len(found) == config.pool:
+                break
+        if len(found) < config.pool:
+            raise ConfigError(
+                f"only {len(found)} of {TRIES * config.pool} windows have a choice that matters, "
+                f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
+            )
+        self.play = Play(rules, config.observation.write.pointer, measure)
+        self.windows = _side_by_side(found)
+
+    def __len__(self) -> int:
+        return len(self.windows.base)
+
+    def __deepcopy__(self, memo: Any) -> Pool:
+        return self  # Gymnasium copies what an environment is made with
+
+
+def _ready(scene: Scene, base: Ordering, rules: Rules, measure: Any) -> Ready | None:
+    """A window at its first decision; None if every way to choose is as good as the base's."""
+    carried, now = scene.window.carried, scene.window.now
+    tables = tables_of(scene, base, rules)
+    if not begin(tables.world, rules):
+        return None
+    world, block = pack(tables)
+    score = finish(tables.world, rules, measure, carried, now, 0.0)
+    for rank in OTHER_RANKS:
+        tables = tables_of(scene, base, rules)
+        begin(tables.world, rules)
+        if finish(tables.world, rules, measure, carried, now, rank) != score:
+            return Ready(world, block, carried, now, score)
+    return None
+
+
+def rules_of(base: Ordering) -> Rules:
+    """The base policy with EASY backfilling; estimates are told, so that no history is kept."""
+    told = Estimates("told", np.ones(1))
+    nothing = History(
+        np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64)
+    )
+    return make_rules(base, PLACEMENT, Backfill.EASY, told, NO_PREDICTION, NO_OBSERVATION, nothing)
+
+
+def tables_of(scene: Scene, base: Ordering, rules: Rules) -> Tables:
+    """Tables in the state in which the window begins."""
+    window = scene.window
+    tables = Tables(window.trace.jobs, scene.cluster, base, PLACEMENT, scene.estimates)
+    resume(
+        tables.world, rules, window.now,
+        window.start, window.chunk_offset, window.chunk_node, window.chunk_gpus,
+    )  # fmt: skip
+    return tables
+
+
+def pack(tables: Tables) -> tuple[Ints, Ints]:
+    """All tables in one block; the addresses in the world count from its start."""
+    world = tables.world.copy()
+    names = (world.dtype.names or ())[-_address_count(world) :]
+    at, parts = 0, []
+    for name in names:
+        words = _words(getattr(tables, name))
+        world[name] = 8 * at
+        padding = np.zeros(-len(words) % ALIGNMENT, np.int64)
+        parts += [words, padding]
+        at += len(words) + len(padding)
+    return _words(world), np.concatenate(parts)
+
+
+def _address_count(world: NDArray[Any]) -> int:
+    return int(world.dtype.itemsize) // 8 - ADDRESSES
+
+
+def _words(table: NDArray[Any]) -> Ints:
+    """The memory of a table as whole words."""
+    return np.frombuffer(table.tobytes(), np.int64)
+
+
+def _side_by_side(found: list[Ready]) -> Windows:
+    sizes = [len(ready.block) for ready in found]
+    return Windows(
+        worlds=np.stack([ready.world for ready in found]),
+        blocks=np.concatenate([ready.block for ready in found]),
+        offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        carried=np.array([ready.carried for ready in found], np.int64),
+        begin=np.array([ready.begin for ready in found]),
+        base=np.array([ready.base for ready in found]),
+    )

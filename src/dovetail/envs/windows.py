@@ -1,0 +1,84 @@
+"""Where episodes come from: warm windows of a history, recorded or drawn.
+
+A generator is any frozen object with `scenes`; what it yields is played as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.policy import Backfill, Estimates, Ordering
+from dovetail.domain.trace import Trace
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction import HISTORY
+from dovetail.simulator import Window, simulate, warm_window
+from dovetail.traces.estimates import make_estimates
+from dovetail.traces.synthetic import WORKLOADS, synthesize
+
+PLACEMENT = PLACEMENTS["best-fit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A window, the cluster it runs on, and what is told of run times."""
+
+    window: Window
+    cluster: Cluster
+    estimates: Estimates
+
+
+class Generator(Protocol):
+    """Makes scenes without end; the same random numbers give the same scenes."""
+
+    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TraceWindows:
+    """Windows of consecutive jobs, in the state to which the base policy brought the cluster."""
+
+    trace: Trace
+    cluster: Cluster
+    length: int = 256
+    estimates: str = "noisy:1"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.length <= len(self.trace):
+            raise ConfigError(
+                f"length is {self.length}, expected 1 to {len(self.trace)}, the jobs of the trace"
+            )
+
+    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+        told = make_estimates(self.trace, self.estimates, seed=int(random.integers(1 << 31)))
+        whole = simulate(self.trace, self.cluster, base, PLACEMENT, Backfill.EASY, told, HISTORY)
+        while True:
+            first = int(random.integers(len(self.trace) - self.length + 1))
+            window = warm_window(whole, first, self.length)
+            # As told on arrival: predictions are those of the whole history, not of the window's.
+            yield Scene(window, self.cluster, Estimates(told.name, whole.estimate[window.rows]))
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticWindows:
+    """Windows of a drawn history, by default of RLTune's Helios cluster when it is congested."""
+
+    workload: str = "helios"
+    cluster: str = "17x8"
+    jobs: int = 10_000
+    load: float = 1.0
+    length: int = 256
+    estimates: str = "noisy:1"
+    seed: int = 0
+
+    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+        cluster = Cluster.parse(self.cluster)
+        trace = synthesize(
+            WORKLOADS[self.workload], self.jobs, self.seed, self.load, cluster.total_gpus
+        )
+        return TraceWindows(trace, cluster, self.length, self.estimates).scenes(base, random)

@@ -1,0 +1,139 @@
+"""Passes that stop to ask give the schedule of EASY when the answers follow an ordering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.compiled import kernel
+from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.trace import Trace
+from dovetail.envs.config import QueuePriorityConfig
+from dovetail.envs.shown import SHOWN, show
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction import HISTORY
+from dovetail.simulator import Simulation, simulate
+from dovetail.simulator.invariants import check
+from dovetail.simulator.rules import Rules, make_rules
+from dovetail.simulator.stepping import choose, decline, go_on, may_decline
+from dovetail.traces.estimates import make_estimates
+from dovetail.traces.synthetic import WORKLOADS, synthesize
+from tests.builders import cluster_of
+from tests.oracles.answers import answer_of, difference
+from tests.oracles.cases import Case, cases
+from tests.oracles.simulator import Answer
+
+ORDERS = ["fcfs", "saf", "sjf", "lcfs", "wfp3", "unicep", "slurm-multifactor", "edf", "priority"]
+quick = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.generate,),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@kernel
+def first_in_order(world: Any, rules: Rules) -> int:
+    """Always the base's choice; returns how many decisions there were."""
+    w, rows, decisions = world[0], np.empty(SHOWN, np.int64), 0
+    more = go_on(w, rules, 0)
+    while more:
+        show(w, rows)
+        more = go_on(w, rules, choose(w, rules, rows[0]))
+        decisions += 1
+    return decisions
+
+
+@kernel
+def at_random(world: Any, rules: Rules, seed: int, declines: float) -> int:
+    """Any valid action; returns how often it declined."""
+    np.random.seed(seed)  # noqa: NPY002 - what compiled code has
+    w, rows, declined = world[0], np.empty(SHOWN, np.int64), 0
+    more = go_on(w, rules, 0)
+    while more:
+        count = show(w, rows)
+        if may_decline(w) and np.random.random() < declines:  # noqa: NPY002
+            more = go_on(w, rules, decline(w))
+            declined += 1
+        else:
+            job = rows[np.random.randint(0, count)]  # noqa: NPY002
+            more = go_on(w, rules, choose(w, rules, job))
+    return declined
+
+
+def prepared(
+    trace: Trace, cluster: Cluster, order: str, placement: str, estimates: Estimates
+) -> tuple[Simulation, Rules]:
+    base = QueuePriorityConfig(order=order).base
+    place, history = PLACEMENTS[placement], HISTORY.fresh(trace.jobs)
+    return (
+        Simulation(trace, cluster, base, place, Backfill.EASY, estimates, HISTORY),
+        make_rules(base, place, estimates, HISTORY.predict, HISTORY.observe, history),
+    )
+
+
+def stepped(
+    trace: Trace, cluster: Cluster, order: str, placement: str, estimates: Estimates
+) -> Answer:
+    simulation, rules = prepared(trace, cluster, order, placement, estimates)
+    first_in_order(simulation.tables.world, rules)
+    return answer_of(simulation.schedule())
+
+
+def straight(
+    trace: Trace, cluster: Cluster, order: str, placement: str, estimates: Estimates
+) -> Answer:
+    base = QueuePriorityConfig(order=order).base
+    place = PLACEMENTS[placement]
+    return answer_of(simulate(trace, cluster, base, place, Backfill.EASY, estimates, HISTORY))
+
+
+@settings(quick, max_examples=1000)
+@given(
+    case=cases(),
+    order=st.sampled_from(ORDERS),
+    placement=st.sampled_from(list(PLACEMENTS)),
+)
+def test_choosing_in_order_gives_the_schedule_of_easy(
+    case: Case, order: str, placement: str
+) -> None:
+    given = case.trace, case.cluster, order, placement, case.estimates
+    assert difference(straight(*given), stepped(*given)) is None
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_choosing_in_order_gives_the_schedule_of_easy_on_a_congested_cluster(order: str) -> None:
+    trace = synthesize(WORKLOADS["helios"], jobs=2000, seed=3, load=1.2, cluster_gpus=64)
+    given = trace, cluster_of("8x8"), order, "best-fit", make_estimates(trace, "noisy:1")
+    assert difference(straight(*given), stepped(*given)) is None
+
+
+@settings(quick, max_examples=300)
+@given(case=cases(), declines=st.sampled_from([0.0, 0.3, 1.0]))
+def test_whatever_is_chosen_every_job_runs_and_no_reserved_one_is_delayed(
+    case: Case, declines: float
+) -> None:
+    simulation, rules = prepared(case.trace, case.cluster, "fcfs", "best-fit", case.estimates)
+    simulation.tables.world["checked"] = True
+    at_random(simulation.tables.world, rules, 1, declines)
+    check(simulation.tables, case.cluster)
+    schedule = simulation.schedule()
+    assert not np.isnan(schedule.start[schedule.ran]).any()
+    assert simulation.tables.world["delayed"][0] == 0
+
+
+def test_after_declining_nothing_passes_the_reserved_job() -> None:
+    trace = synthesize(WORKLOADS["helios"], jobs=500, seed=3, load=1.2, cluster_gpus=64)
+    estimates = make_estimates(trace, "exact")
+    simulation, rules = prepared(trace, cluster_of("8x8"), "fcfs", "best-fit", estimates)
+    often = at_random(simulation.tables.world, rules, 0, 1.0)
+    assert often > 0
+    other, rules = prepared(trace, cluster_of("8x8"), "fcfs", "best-fit", estimates)
+    at_random(other.tables.world, rules, 0, 0.0)
+    assert simulation.schedule().backfilled.sum() < other.schedule().backfilled.sum()
