@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import Backfill, Estimates, History, Ordering
+from dovetail.domain.policy import Estimates, History, Ordering
 from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.stage import ADDRESSES, Play, Windows, begin, finish
 from dovetail.envs.windows import PLACEMENT, Scene
@@ -91,7 +91,7 @@ def rules_of(base: Ordering) -> Rules:
     nothing = History(
         np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64)
     )
-    return make_rules(base, PLACEMENT, Backfill.EASY, told, NO_PREDICTION, NO_OBSERVATION, nothing)
+    return make_rules(base, PLACEMENT, told, NO_PREDICTION, NO_OBSERVATION, nothing)
 
 
 def tables_of(scene: Scene, base: Ordering, rules: Rules) -> Tables:

@@ -89,6 +89,7 @@ class Tables:
         self.world["demand_count"] = len(every)
         self.world["most_gpus"] = most
         self.world["free_gpus"] = cluster.total_gpus
+        self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
 
 def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> Table:

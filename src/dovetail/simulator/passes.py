@@ -96,7 +96,8 @@ def start(w: World, job: int, number: int) -> None:
     mine.end = w.now + mine.run / this.speed
     mine.length = facts.estimate / this.speed
     mine.expected = w.now + mine.length
-    account(w, facts.account).gpus += facts.gpus
+    if w.charged:
+        account(w, facts.account).gpus += facts.gpus
     mine.part_first = w.parts
     mine.part_count = this.many + this.few
     for i in range(mine.part_count):

@@ -41,6 +41,7 @@ class World(Row):
     reserved_count: int  # nodes under an EASY reservation
     reservation_count: int
     hold_count: int  # conservative holds
+    charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     checked: bool  # look after every EASY pass whether a reserved job was delayed
     delayed: int  # reserved jobs that were
     # addresses

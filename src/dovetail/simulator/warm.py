@@ -115,7 +115,8 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
     while mine.expected <= w.now:  # overruns of the past
         mine.length *= 2.0
         mine.expected = start + mine.length
-    account(w, facts.account).gpus += facts.gpus
+    if w.charged:
+        account(w, facts.account).gpus += facts.gpus
     mine.part_first, mine.part_count = w.parts, len(nodes)
     for i in range(len(nodes)):
         chunk = large(w, number) if i < this.many else small(w, number)
