@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from dovetail.domain.compiled import inner
-from dovetail.domain.jobs import Ints
 from dovetail.domain.tables import Word
 from dovetail.simulator.bits import trailing_zeros
 from dovetail.simulator.free import fits
@@ -177,13 +174,13 @@ def _pick_gang(
 ) -> None:
     """Nodes for every chunk of a gang that is known to fit, large chunks first."""
     this = option(w, number)
-    switches = np.empty(0, np.int64)
-    picked = 0
+    switches, picked = 0, 0
     if few_switches:
         switches = _few_switches(w, this.large_kinds, large(w, number), end, this.many)
-        for i in range(len(switches)):
+        for i in range(switches):
+            switch = node(w, i).taken_switch
             while picked < this.many and _pick(
-                w, prefer, job, this.large_kinds, large(w, number), end, switches[i], picked
+                w, prefer, job, this.large_kinds, large(w, number), end, switch, picked
             ):
                 picked += 1
     while picked < this.many:
@@ -192,9 +189,10 @@ def _pick_gang(
     while picked < this.many + this.few:
         # On a switch already in use if there is room, else anywhere.
         best, best_preference = -1, math.inf
-        for i in range(len(switches)):
+        for i in range(switches):
+            switch = node(w, i).taken_switch
             found, preference = best_node(
-                w, prefer, job, this.small_kinds, small(w, number), end, switches[i]
+                w, prefer, job, this.small_kinds, small(w, number), end, switch
             )
             if found >= 0 and _better(preference, found, best_preference, best):
                 best, best_preference = found, preference
@@ -218,27 +216,30 @@ def _pick(
 
 
 @inner
-def _few_switches(w: World, kinds: int, chunk: Chunk, end: float, many: int) -> Ints:
-    """The switches to use: the tightest that holds all that is missing, else the roomiest."""
-    count = 0
+def _few_switches(w: World, kinds: int, chunk: Chunk, end: float, many: int) -> int:
+    """Choose switches: the tightest that holds all that is missing, else the roomiest.
+
+    Returns how many; they are in taken_switch. There are never more switches than nodes.
+    """
+    switches = 0
     for number in range(w.node_count):
-        count = max(count, node(w, number).switch + 1)
-    room = np.zeros(count, np.int64)
+        node(w, number).room = 0
+        switches = max(switches, node(w, number).switch + 1)
     for number in range(w.node_count):
         if kinds >> node(w, number).kind & 1 and admissible(w, number, chunk, end):
-            room[node(w, number).switch] += 1
-    chosen = np.empty(count, np.int64)
+            node(w, node(w, number).switch).room += 1
     count, missing = 0, many
     while missing > 0:
-        tightest, roomiest = -1, -1
-        for switch in range(len(room)):
-            if room[switch] >= missing and (tightest < 0 or room[switch] < room[tightest]):
+        tightest, roomiest = -1, 0
+        for switch in range(switches):
+            room = node(w, switch).room
+            if room >= missing and (tightest < 0 or room < node(w, tightest).room):
                 tightest = switch
-            if roomiest < 0 or room[switch] > room[roomiest]:
+            if room > node(w, roomiest).room:
                 roomiest = switch
         switch = tightest if tightest >= 0 else roomiest
-        missing -= room[switch]
-        room[switch] = -1
-        chosen[count] = switch
+        missing -= node(w, switch).room
+        node(w, switch).room = -1
+        node(w, count).taken_switch = switch
         count += 1
-    return chosen[:count]
+    return count

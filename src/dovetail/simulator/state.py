@@ -110,6 +110,8 @@ class Node(Row):
     picked: int  # nodes for the job in hand
     stale_node: int
     reserved_node: int
+    room: int  # nodes for the gang in hand on switch i
+    taken_switch: int  # switches chosen for it
 
 
 class Slot(Row):
