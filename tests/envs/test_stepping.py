@@ -71,10 +71,10 @@ def prepared(
     trace: Trace, cluster: Cluster, order: str, placement: str, estimates: Estimates
 ) -> tuple[Simulation, Rules]:
     base = QueuePriorityConfig(order=order).base
-    place, history = PLACEMENTS[placement], HISTORY.fresh(trace.jobs)
+    place = PLACEMENTS[placement]
     return (
         Simulation(trace, cluster, base, place, Backfill.EASY, estimates, HISTORY),
-        make_rules(base, place, estimates, HISTORY.predict, HISTORY.observe, history),
+        make_rules(base, place, estimates, HISTORY.predict, HISTORY.observe),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import Estimates, History, Ordering
+from dovetail.domain.policy import Estimates, Ordering
 from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.stage import ADDRESSES, Play, Windows, begin, finish
 from dovetail.envs.windows import PLACEMENT, Scene
@@ -88,10 +88,7 @@ def _ready(scene: Scene, base: Ordering, rules: Rules, measure: Any) -> Ready | 
 def rules_of(base: Ordering) -> Rules:
     """The base policy with EASY backfilling; estimates are told, so that no history is kept."""
     told = Estimates("told", np.ones(1))
-    nothing = History(
-        np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64)
-    )
-    return make_rules(base, PLACEMENT, told, NO_PREDICTION, NO_OBSERVATION, nothing)
+    return make_rules(base, PLACEMENT, told, NO_PREDICTION, NO_OBSERVATION)
 
 
 def tables_of(scene: Scene, base: Ordering, rules: Rules) -> Tables:

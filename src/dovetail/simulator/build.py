@@ -15,6 +15,7 @@ from dovetail.domain.policy import (
     ClusterFacts,
     DemandFacts,
     Estimates,
+    History,
     JobFacts,
     Ordering,
     Placement,
@@ -37,6 +38,7 @@ class Tables:
         ordering: Ordering,
         placement: Placement,
         estimates: Estimates,
+        history: History | None = None,
     ) -> None:
         kinds = kinds_of(cluster)
         account_count, account = _accounts(jobs)
@@ -75,6 +77,9 @@ class Tables:
         self.holds = new_table(state.Hold, parts)
         self.reservations = new_table(state.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
+        past = history or _no_history()
+        self.history_groups, self.history_limit = past.groups, past.limit
+        self.history_recent, self.history_total = past.recent, past.total
         self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(2)
 
         self.world = new_table(state.World, 1)
@@ -89,6 +94,8 @@ class Tables:
         self.world["demand_count"] = len(every)
         self.world["most_gpus"] = most
         self.world["free_gpus"] = cluster.total_gpus
+        self.world["history_levels"] = past.groups.shape[1]
+        self.world["history_count"], self.world["history_ring"] = past.recent.shape
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
 
@@ -258,3 +265,8 @@ def _most_parts(of_job: Ints, every: list[list[Option]]) -> int:
     """Chunks that all jobs together can have at most."""
     most = np.array([max((option.nodes for option in options), default=0) for options in every])
     return int(most[of_job[of_job >= 0]].sum())
+
+
+def _no_history() -> History:
+    """Stands in where nobody asks."""
+    return History(np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64))

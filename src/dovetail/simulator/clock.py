@@ -19,6 +19,7 @@ from dovetail.simulator.state import (
     cluster_facts,
     demand,
     event,
+    history,
     job_facts,
     large,
     part,
@@ -119,7 +120,7 @@ def _end_jobs(w: World, rules: Rules) -> bool:
             freed = True
             _end(w, code)
             if rules.predicts:
-                rules.observe(rules.history, code, run_of(w, code).run)
+                rules.observe(history(w), code, run_of(w, code).run)
         else:
             _overrun(w, code)
     return freed
@@ -172,7 +173,7 @@ def submit_next(w: World, rules: Rules) -> bool:
 def _submit(w: World, rules: Rules, job: int, number: int) -> None:
     facts = job_facts(w, job)
     if rules.predicts:
-        facts.predicted = rules.predict(rules.history, job)
+        facts.predicted = rules.predict(history(w), job)
         if rules.estimates_predicted:
             facts.estimate = max(1.0, facts.predicted)
             facts.log_estimate = math.log(facts.estimate)

@@ -70,15 +70,14 @@ class Simulation:
             "cluster": cluster.name,
             "cluster_digest": cluster.digest(),
         }
-        history = predictor.fresh(trace.jobs) if predicts and predictor else _no_history()
-        self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates)
+        history = predictor.fresh(trace.jobs) if predicts and predictor else None
+        self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history)
         self._rules = make_rules(
             ordering,
             placement,
             estimates,
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
-            history,
         )
         self._advance = ADVANCE[backfill]
         self._advance(self.tables.world, self._rules, 0)  # compile now, if ever: it is not measured
@@ -153,10 +152,6 @@ def simulate(
 def digest_of(weights: Floats) -> str | None:
     """A short hash of a network's weights; None where there are none."""
     return hashlib.sha256(weights.tobytes()).hexdigest()[:16] if len(weights) else None
-
-
-def _no_history() -> History:
-    return History(np.zeros((1, 1), np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64))
 
 
 def _predict_nothing(history: History, job: int) -> float:

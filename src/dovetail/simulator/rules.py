@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from dovetail.domain.compiled import Late, inner
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Estimates, History, Ordering, Placement, Varies
+from dovetail.domain.policy import Estimates, Ordering, Placement, Varies
 from dovetail.simulator.state import (
     World,
     accounts,
@@ -23,14 +23,16 @@ WORST = 1.7e308
 
 
 class Rules(NamedTuple):
-    """Compiled functions (see domain.policy) and what the passes ask about them."""
+    """Compiled functions (see domain.policy) and what the passes ask about them.
+
+    Kernels pass this by value: a dozen times per job, so that every word here counts.
+    """
 
     score: Any
     prefer: Any
     predict: Any
     observe: Any
     parameters: Floats
-    history: History
     half_life: float
     unsorted: bool  # lists are in no order: every job is scored anew in a pass
     uses_state: bool  # DemandFacts and ClusterFacts are to be kept
@@ -46,7 +48,6 @@ def make_rules(
     estimates: Estimates,
     predict: Late,
     observe: Late,
-    history: History,
 ) -> Rules:
     """Rules from policies."""
     if ordering.uses_state and ordering.varies is not Varies.ALWAYS:
@@ -57,7 +58,6 @@ def make_rules(
         predict=predict.pointer,
         observe=observe.pointer,
         parameters=ordering.numbers(),
-        history=history,
         half_life=float(ordering.half_life),
         unsorted=ordering.varies is Varies.ALWAYS,
         uses_state=ordering.uses_state,

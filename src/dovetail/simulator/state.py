@@ -14,7 +14,7 @@ from numba import carray, types
 
 from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, JobFacts
+from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
 from dovetail.domain.tables import Row, Word, column_address, dtype_of, row_accessor
 
 
@@ -42,6 +42,9 @@ class World(Row):
     reservation_count: int
     hold_count: int  # conservative holds
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
+    history_levels: int  # groups that a job belongs to
+    history_count: int  # groups in all
+    history_ring: int  # run times kept of a group
     checked: bool  # look after every EASY pass whether a reserved job was delayed
     delayed: int  # reserved jobs that were
     # addresses
@@ -74,6 +77,10 @@ class World(Row):
     holds: int  # [parts] Hold
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
+    history_groups: int  # the columns of a History
+    history_limit: int
+    history_recent: int
+    history_total: int
     scratch_row: int  # [1] int64
     scratch_score: int  # [2] float64: score, gate
 
@@ -285,6 +292,10 @@ _gathered = column_address(World, "gathered", types.int64)
 _gathered_scores = column_address(World, "gathered_scores", types.float64)
 _gathered_gates = column_address(World, "gathered_gates", types.float64)
 _seen = column_address(World, "seen", types.int64)
+_history_groups = column_address(World, "history_groups", types.int64)
+_history_limit = column_address(World, "history_limit", types.float64)
+_history_recent = column_address(World, "history_recent", types.float64)
+_history_total = column_address(World, "history_total", types.int64)
 _scratch_row = column_address(World, "scratch_row", types.int64)
 _scratch_score = column_address(World, "scratch_score", types.float64)
 
@@ -363,6 +374,17 @@ def all_demand_facts(w: World) -> Any:
 @inner
 def cluster(w: World) -> Any:
     return carray(_cluster(w), (1,))
+
+
+@inner
+def history(w: World) -> History:
+    """Run times seen so far; passed along with the rules it doubled the cost of a job."""
+    return History(
+        carray(_history_groups(w), (w.job_count, w.history_levels)),
+        carray(_history_limit(w), (w.job_count,)),
+        carray(_history_recent(w), (w.history_count, w.history_ring)),
+        carray(_history_total(w), (w.history_count,)),
+    )
 
 
 @inner
