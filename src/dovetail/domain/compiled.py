@@ -38,7 +38,7 @@ class Late:
     """A function that kernels call by pointer, compiled when it is first needed.
 
     A registry holds a dozen of these and a run needs two: compiling all of them on import took
-    4 s the first time.
+    2 s the first time.
     """
 
     def __init__(self, signature: Any, function: Callable[..., Any]) -> None:

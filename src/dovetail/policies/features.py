@@ -70,8 +70,8 @@ def describe_jobs(
 ) -> None:
     """Write the features of some jobs into the columns of `out` [features, jobs].
 
-    Jobs lie side by side, so that a network's inner loops run over jobs and vectorise. All
-    logarithms of a job are facts taken once: four of them here doubled the time of a score.
+    Jobs lie side by side, so that a network's inner loops run over jobs and vectorise. Logarithms
+    of a job are facts taken once, not here.
     """
     site = cluster[0]
     log_total = math.log(site.total_gpus + 1.0)

@@ -28,7 +28,7 @@ from dovetail.simulator.state import (
 )
 
 
-# One loop for each kind of pass: a run compiles the one that it needs, which saves a third.
+# One loop for each kind of pass: a run compiles the one that it needs, which saves a fifth.
 @kernel
 def advance_without_backfilling(world: Any, rules: Rules, steps: int) -> bool:
     """Go through up to `steps` event times; False when nothing is left to happen."""
@@ -131,7 +131,7 @@ def _end(w: World, job: int) -> None:
     mine = run_of(w, job)
     for at in range(mine.part_first, mine.part_first + mine.part_count):
         give_back(w, job, part(w, at).node, part(w, at).gpus)
-    if w.charged:  # else the job's facts, long out of the cache, are left alone: 0.1 µs
+    if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
         account(w, facts.account).gpus -= facts.gpus
 

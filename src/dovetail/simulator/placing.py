@@ -46,7 +46,7 @@ def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) ->
     """Whether so many nodes of some kinds may take a chunk."""
     found = 0
     if chunk.cpus == 0 and chunk.memory == 0 and w.hold_count == 0:
-        # The index alone answers: some 10 ns instead of a scan.
+        # The index alone answers, without a scan.
         for number in range(w.kind_count):
             if kinds >> number & 1:
                 for gpus in range(kind(w, number).gpus, chunk.gpus - 1, -1):
