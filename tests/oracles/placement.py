@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from tests.oracles.shapes import Amount, Option, Site
@@ -11,8 +12,13 @@ Admits = Callable[[int, Amount], bool]  # may this chunk go on this node now?
 Prefer = Callable[[int, Amount], float]  # lower is better
 
 
-def preference(name: str, chunk: int, free: int, seen: Mapping[int, int]) -> float:
-    """How little a placement likes to put `chunk` GPUs on a node with `free` free ones."""
+def preference(
+    name: str, chunk: int, free: int, run: float, busy: float, seen: Mapping[int, int]
+) -> float:
+    """How little a placement likes to put `chunk` GPUs on a node with `free` free ones.
+
+    By estimate the job runs for `run` seconds, and the node's last job for `busy` more.
+    """
     match name:
         case "first-available":
             return 0
@@ -23,6 +29,8 @@ def preference(name: str, chunk: int, free: int, seen: Mapping[int, int]) -> flo
         case "fgd":
             growth = fragments(free - chunk, seen) - fragments(free, seen)
             return growth * 65 + free
+        case "lifetime":
+            return free + math.log(1 + max(0, run - busy) / 600)
     raise ValueError(f"no preference for {name!r}")
 
 

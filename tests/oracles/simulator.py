@@ -178,7 +178,10 @@ class _Play:
 
         def prefer(node: int, chunk: Amount) -> float:
             free, *_ = books.room(node, books.now)
-            return preference(self.placement, chunk[0], free, self.seen)
+            run = (books.now + self.estimate[row] / self.site.speed(node)) - books.now
+            ends = [job.estimated_end for job in self.running if node in job.gpus]
+            busy = max(ends, default=books.now) - books.now
+            return preference(self.placement, chunk[0], free, run, busy, self.seen)
 
         few_switches = self.placement == "topology-aware"
         return place(self.site, groups_of(self.options[row]), admits, prefer, few_switches)

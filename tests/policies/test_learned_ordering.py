@@ -23,7 +23,7 @@ from dovetail.domain.tables import new_table
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.learned import BLOCK, SHAPES, WEIGHTS, learned, untrained
-from dovetail.policies.ordering.scores import scores_and_gate
+from dovetail.policies.ordering.scores import advice
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.simulator import simulate
 from dovetail.traces.estimates import make_estimates
@@ -81,7 +81,7 @@ def test_every_feature_stays_in_its_range(seed: int) -> None:
 def test_the_network_is_what_numpy_says_it_is() -> None:
     jobs, accounts, demands, cluster = tables(np.random.default_rng(1), 2 * BLOCK + 7)
     weights = np.random.default_rng(2).normal(size=WEIGHTS)
-    found, gate = scores_and_gate(learned(weights, "net"), jobs, accounts, cluster, demands)
+    found, gate, _ = advice(learned(weights, "net"), jobs, accounts, cluster, demands)
     given = np.empty((len(FEATURES), len(jobs)))
     describe_jobs(jobs, accounts, demands, cluster, np.arange(len(jobs)), given)
     first = 0

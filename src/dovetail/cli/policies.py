@@ -26,6 +26,7 @@ _PLACEMENTS = {
     "topology-aware": "best-fit; gangs on as few switches as possible",
     "fgd": "the node where the expected waste grows least (fragmentation gradient descent)",
     "gpu-affinity": "best-fit; kinds of jobs try the GPU types that suit them first",
+    "lifetime": "few free GPUs, and busy for as long anyway: whole nodes become free sooner",
 }
 _BACKFILLS = {
     "none": "nothing passes a blocked job that shares its nodes",

@@ -93,10 +93,14 @@ SCORE = types.void(
     types.int64[::1],  # rows of the jobs to score
     types.float64[::1],  # out: their scores
     types.float64[::1],  # out: below 0, the job may not pass a reserved one; 0 beforehand
+    types.float64[::1],  # out: GPUs to be left free when it starts; 0 beforehand
 )
 PREFER = types.float64(
+    types.float64[::1],  # parameters of the placement
     types.int64,  # GPUs of the chunk
     types.int64,  # GPUs free on the node
+    types.float64,  # seconds that the job will run, by estimate
+    types.float64,  # seconds until the node would be idle without it, by estimate
     types.int64[::1],  # seen[g]: submitted jobs by their largest chunk
 )
 JobRows = Sequence[JobFacts]
@@ -149,6 +153,8 @@ class Placement:
     prefer: Late  # made by `preferring`
     affinity: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kind -> GPU types
     few_switches: bool = False
+    uses_time: bool = False  # the preference looks at how long the node stays busy
+    weights: Floats = field(default_factory=lambda: np.empty(0))  # its parameters
 
 
 class Backfill(Enum):

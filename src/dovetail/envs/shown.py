@@ -26,7 +26,7 @@ QUEUED, KEPT = 1.0, 2.0
 @inner
 def show(w: World, out: Ints) -> int:
     """Write the rows of the jobs to be shown, best first in the base order; returns how many."""
-    rows, keys, marks = gathered(w)  # the scratch of `rescore`, which a pass has done with
+    rows, keys, marks, _ = gathered(w)  # the scratch of `rescore`, which a pass has done with
     count = _gather(w, rows, keys)
     best_left = SHOWN
     if count > SHOWN:

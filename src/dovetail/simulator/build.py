@@ -70,17 +70,20 @@ class Tables:
         self.waiting = np.zeros(len(jobs), np.int64)
         self.scores = np.zeros(len(jobs))
         self.gates = np.zeros(len(jobs))
+        self.keeps = np.zeros(len(jobs))
         self.gathered = np.zeros(len(jobs), np.int64)
         self.gathered_scores, self.gathered_gates = np.zeros(len(jobs)), np.zeros(len(jobs))
+        self.gathered_keeps = np.zeros(len(jobs))
         self.pending_events = new_table(state.Event, 2 * len(jobs))
         self.part_table = new_table(state.Part, parts)
         self.holds = new_table(state.Hold, parts)
         self.reservations = new_table(state.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
+        self.taste = np.append(placement.weights, 0.0)  # never empty: its address must exist
         past = history or _no_history()
         self.history_groups, self.history_limit = past.groups, past.limit
         self.history_recent, self.history_total = past.recent, past.total
-        self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(2)
+        self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(3)
 
         self.world = new_table(state.World, 1)
         for name, table in vars(self).items():
@@ -96,6 +99,8 @@ class Tables:
         self.world["free_gpus"] = cluster.total_gpus
         self.world["history_levels"] = past.groups.shape[1]
         self.world["history_count"], self.world["history_ring"] = past.recent.shape
+        self.world["taste_count"] = len(placement.weights)
+        self.world["looks_at_time"] = placement.uses_time
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
 
@@ -160,6 +165,7 @@ def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
     table = new_table(state.Kind, len(kinds))
     sizes = np.array([len(kind.nodes) for kind in kinds])
     table["gpus"] = [kind.gpus for kind in kinds]
+    table["free"] = table["gpus"] * sizes
     table["last"] = np.cumsum(sizes)
     table["first"] = table["last"] - sizes
     table["words"] = (sizes + 63) // 64

@@ -6,7 +6,7 @@ import math
 
 from dovetail.domain.compiled import inner
 from dovetail.simulator import holds
-from dovetail.simulator.passes import begin_pass, next_demand, pass_over, start_next
+from dovetail.simulator.passes import begin_pass, next_job, pass_over, start_next
 from dovetail.simulator.placing import demand_fits
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import World, demand, job_facts, option, run_of, waiting
@@ -18,7 +18,7 @@ def conservative_pass(w: World, rules: Rules) -> None:
     if begin_pass(w, rules) == 0:
         return
     held = 0
-    number = next_demand(w)
+    number = next_job(w, rules)
     while number >= 0:
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
         if start_next(w, rules, number):
@@ -29,7 +29,7 @@ def conservative_pass(w: World, rules: Rules) -> None:
             _hold(w, job)
             held |= kinds
             pass_over(w, rules, number)
-        number = next_demand(w)
+        number = next_job(w, rules)
     holds.clear(w)
 
 

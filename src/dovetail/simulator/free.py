@@ -41,6 +41,7 @@ def set_free_gpus(w: World, number: int, gpus: int) -> None:
     after.count += 1
     whole = kind(w, here.kind).gpus
     w.free_gpus += gpus - here.gpus
+    kind(w, here.kind).free += gpus - here.gpus
     w.stranded_gpus += (gpus if gpus < whole else 0) - (here.gpus if here.gpus < whole else 0)
     here.gpus = gpus
     mark_stale(w, number)

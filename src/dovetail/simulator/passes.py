@@ -11,7 +11,7 @@ from dovetail.simulator import events, reserving
 from dovetail.simulator.describing import describe
 from dovetail.simulator.free import take
 from dovetail.simulator.placing import demand_fits, place
-from dovetail.simulator.queue import remove, rescore, seek
+from dovetail.simulator.queue import remove, rescore, seek, takes_too_much
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
     NO_RESERVATION,
@@ -89,6 +89,18 @@ def next_demand(w: World) -> int:
 
 
 @inner
+def next_job(w: World, rules: Rules) -> int:
+    """The same, jobs passed over that would leave too few GPUs free."""
+    number = next_demand(w)
+    while number >= 0 and demand(w, number).fits:
+        if not takes_too_much(w, number, demand(w, number).cursor):
+            break
+        pass_over(w, rules, number)
+        number = next_demand(w)
+    return number
+
+
+@inner
 def start(w: World, job: int, number: int) -> None:
     """Start a job in an option, on the nodes picked."""
     mine, facts, this = run_of(w, job), job_facts(w, job), option(w, number)
@@ -149,7 +161,7 @@ def pass_without_backfilling(w: World, rules: Rules) -> None:
     fitting = begin_pass(w, rules)
     blocked = 0
     while fitting > 0:
-        number = next_demand(w)
+        number = next_job(w, rules)
         if number < 0:
             return
         kinds = demand(w, number).kinds
@@ -172,7 +184,7 @@ def easy_pass(w: World, rules: Rules) -> None:
         return
     reserved_kinds = 0
     while fitting > 0:
-        number = next_demand(w)
+        number = next_job(w, rules)
         if number < 0:
             break
         mine = demand(w, number)

@@ -25,7 +25,9 @@ from dovetail.simulator.state import (
     reserve,
     run_of,
     seen,
+    slot,
     small,
+    taste,
 )
 
 
@@ -130,7 +132,9 @@ def best_node(
 
     `switch`: only nodes on this switch; -1: on any.
     """
-    sizes = seen(w)
+    if w.looks_at_time:
+        return _best_node_by_time(w, prefer, job, kinds, chunk, end, switch)
+    sizes, parameters = seen(w), taste(w)
     best, best_preference = -1, math.inf
     for number in range(w.kind_count):
         if not kinds >> number & 1:
@@ -138,13 +142,45 @@ def best_node(
         for gpus in range(chunk.gpus, kind(w, number).gpus + 1):
             if level(w, number, gpus).count == 0:
                 continue
-            preference = prefer(chunk.gpus, gpus, sizes)
+            preference = prefer(parameters, chunk.gpus, gpus, end - w.now, 0.0, sizes)
             if best >= 0 and preference > best_preference:
                 continue
             found = _first_in_level(w, job, number, gpus, chunk, end, switch)
             if found >= 0 and _better(preference, found, best_preference, best):
                 best, best_preference = found, preference
     return best, best_preference
+
+
+@inner
+def _best_node_by_time(
+    w: World, prefer: Any, job: int, kinds: int, chunk: Chunk, end: float, switch: int
+) -> tuple[int, float]:
+    """The same for preferences that tell nodes with equally many free GPUs apart."""
+    sizes, parameters = seen(w), taste(w)
+    best, best_preference = -1, math.inf
+    for number in range(w.kind_count):
+        if not kinds >> number & 1:
+            continue
+        for at in range(kind(w, number).first, kind(w, number).last):
+            here = member(w, at).node
+            free = node(w, here).gpus
+            if free < chunk.gpus or node(w, here).used_by == job:
+                continue
+            if switch >= 0 and node(w, here).switch != switch:
+                continue
+            preference = prefer(parameters, chunk.gpus, free, end - w.now, _busy(w, here), sizes)
+            if _better(preference, here, best_preference, best) and admissible(w, here, chunk, end):
+                best, best_preference = here, preference
+    return best, best_preference
+
+
+@inner
+def _busy(w: World, number: int) -> float:
+    """Seconds until the last job of a node is expected to end; 0: idle."""
+    last = w.now
+    for i in range(node(w, number).running):
+        last = max(last, run_of(w, slot(w, number, i).job).expected)
+    return last - w.now
 
 
 @inner

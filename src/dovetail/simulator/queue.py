@@ -17,6 +17,8 @@ from dovetail.simulator.state import (
     gathered,
     job_facts,
     jobs,
+    keeps,
+    kind,
     scores,
     waiting,
 )
@@ -69,7 +71,7 @@ def remove(w: World, rules: Rules, number: int, at: int) -> int:
     mine.queued_gpus -= job_facts(w, rows[at]).gpus
     if rules.unsorted:
         rows[at], values[at] = rows[mine.high - 1], values[mine.high - 1]
-        gates(w)[at] = gates(w)[mine.high - 1]
+        gates(w)[at], keeps(w)[at] = gates(w)[mine.high - 1], keeps(w)[mine.high - 1]
         mine.high -= 1
     elif at - mine.low <= mine.high - at:
         for i in range(at, mine.low, -1):
@@ -100,25 +102,25 @@ def _deactivate(w: World, number: int) -> None:
 @inner
 def rescore(w: World, rules: Rules) -> None:
     """Fresh scores for every waiting job, in one call: lists are many and mostly short."""
-    rows, values, gate = waiting(w), scores(w), gates(w)
-    every, new_scores, new_gates = gathered(w)
+    rows, values, gate, keep = waiting(w), scores(w), gates(w), keeps(w)
+    every, new_scores, new_gates, new_keeps = gathered(w)
     count = 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         for at in range(mine.low, mine.high):
             every[count] = rows[at]
-            new_gates[count] = 0.0
+            new_gates[count] = new_keeps[count] = 0.0
             count += 1
     rules.score(
         rules.parameters, jobs(w), accounts(w), all_demand_facts(w), cluster(w),
-        every[:count], new_scores[:count], new_gates[:count],
+        every[:count], new_scores[:count], new_gates[:count], new_keeps[:count],
     )  # fmt: skip
     count = 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         for at in range(mine.low, mine.high):
             values[at] = new_scores[count] if new_scores[count] < WORST else WORST
-            gate[at] = new_gates[count]
+            gate[at], keep[at] = new_gates[count], new_keeps[count]
             count += 1
 
 
@@ -157,6 +159,23 @@ def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
 
 
 @inner
+def takes_too_much(w: World, number: int, at: int) -> bool:
+    """Whether a job, started now, would leave fewer GPUs free than it is to leave.
+
+    Where everything is idle it never does: a job that may not even start there never would.
+    """
+    keep = keeps(w)[at]
+    if keep <= 0.0:
+        return False
+    free, whole, kinds = 0, 0, demand(w, number).kinds
+    for i in range(w.kind_count):
+        if kinds >> i & 1:
+            free += kind(w, i).free
+            whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first)
+    return free < whole and free - job_facts(w, waiting(w)[at]).gpus < keep
+
+
+@inner
 def _lowest(w: World, number: int) -> int:
     """Position of the lowest (score, job) that ends in time; jobs passed over score inf."""
     mine, rows, values, gate = demand(w, number), waiting(w), scores(w), gates(w)
@@ -171,6 +190,8 @@ def _lowest(w: World, number: int) -> int:
         if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
             continue
         if mine.behind and gate[at] < 0.0:
+            continue
+        if mine.fits and takes_too_much(w, number, at):
             continue
         best, best_score = at, score
     return best

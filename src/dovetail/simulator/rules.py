@@ -73,9 +73,9 @@ def score_one(w: World, rules: Rules, job: int) -> float:
     """The score of one job now."""
     row, out = scratch_row(w), scratch_score(w)
     row[0] = job
-    out[1] = 0.0
+    out[1] = out[2] = 0.0
     rules.score(
         rules.parameters, jobs(w), accounts(w), all_demand_facts(w), cluster(w),
-        row, out[:1], out[1:],
+        row, out[:1], out[1:2], out[2:],
     )  # fmt: skip
     return out[0] if out[0] < WORST else WORST  # NaN compares false

@@ -45,6 +45,8 @@ class World(Row):
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
     history_ring: int  # run times kept of a group
+    taste_count: int  # parameters of the placement
+    looks_at_time: bool  # the placement prefers nodes by how long they stay busy
     checked: bool  # look after every EASY pass whether a reserved job was delayed
     delayed: int  # reserved jobs that were
     # addresses
@@ -69,20 +71,23 @@ class World(Row):
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
     scores: int  # [jobs] float64, beside `waiting`
     gates: int  # [jobs] float64, beside `waiting`: below 0, may not be backfilled
+    keeps: int  # [jobs] float64, beside `waiting`: GPUs to be left free
     gathered: int  # [jobs] int64 rows of all waiting jobs, for one call of the score function
     gathered_scores: int  # [jobs] float64
     gathered_gates: int  # [jobs] float64
+    gathered_keeps: int  # [jobs] float64
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
     holds: int  # [parts] Hold
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
+    taste: int  # [taste_count] float64 parameters of the placement
     history_groups: int  # the columns of a History
     history_limit: int
     history_recent: int
     history_total: int
     scratch_row: int  # [1] int64
-    scratch_score: int  # [2] float64: score, gate
+    scratch_score: int  # [3] float64: score, gate, keep
 
 
 class Run(Row):
@@ -149,7 +154,8 @@ class Reservation(Row):
 class Kind(Row):
     """Nodes that differ in name and switch only."""
 
-    gpus: int
+    gpus: int  # of one node
+    free: int  # GPUs, on all of them
     first: int  # its members are members[first:last]
     last: int
     words: int  # of one bitmap over its members
@@ -288,10 +294,13 @@ _cluster = column_address(World, "cluster", numba.from_dtype(dtype_of(ClusterFac
 _waiting = column_address(World, "waiting", types.int64)
 _scores = column_address(World, "scores", types.float64)
 _gates = column_address(World, "gates", types.float64)
+_keeps = column_address(World, "keeps", types.float64)
 _gathered = column_address(World, "gathered", types.int64)
 _gathered_scores = column_address(World, "gathered_scores", types.float64)
 _gathered_gates = column_address(World, "gathered_gates", types.float64)
+_gathered_keeps = column_address(World, "gathered_keeps", types.float64)
 _seen = column_address(World, "seen", types.int64)
+_taste = column_address(World, "taste", types.float64)
 _history_groups = column_address(World, "history_groups", types.int64)
 _history_limit = column_address(World, "history_limit", types.float64)
 _history_recent = column_address(World, "history_recent", types.float64)
@@ -341,19 +350,30 @@ def gates(w: World) -> Floats:
 
 
 @inner
-def gathered(w: World) -> tuple[Ints, Floats, Floats]:
-    """Rows, scores and gates of all waiting jobs, side by side."""
+def keeps(w: World) -> Floats:
+    return carray(_keeps(w), (w.job_count,))
+
+
+@inner
+def gathered(w: World) -> tuple[Ints, Floats, Floats, Floats]:
+    """Rows, scores, gates and keeps of all waiting jobs, side by side."""
     shape = (w.job_count,)
     return (
         carray(_gathered(w), shape),
         carray(_gathered_scores(w), shape),
         carray(_gathered_gates(w), shape),
+        carray(_gathered_keeps(w), shape),
     )
 
 
 @inner
 def seen(w: World) -> Ints:
     return carray(_seen(w), (w.most_gpus + 1,))
+
+
+@inner
+def taste(w: World) -> Floats:
+    return carray(_taste(w), (w.taste_count,))
 
 
 @inner
@@ -394,7 +414,7 @@ def scratch_row(w: World) -> Ints:
 
 @inner
 def scratch_score(w: World) -> Floats:
-    return carray(_scratch_score(w), (2,))
+    return carray(_scratch_score(w), (3,))
 
 
 NO_RESERVATION = np.inf

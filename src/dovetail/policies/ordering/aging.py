@@ -21,7 +21,7 @@ from dovetail.domain.policy import (
 @scoring
 def _wfp3(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
@@ -32,7 +32,7 @@ def _wfp3(
 @scoring
 def _unicep(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
@@ -43,7 +43,7 @@ def _unicep(
 @scoring
 def _multifactor(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]

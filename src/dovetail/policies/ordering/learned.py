@@ -62,7 +62,7 @@ def rectify(values: Matrix, count: int) -> None:
 @scoring
 def _learned(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     features, hidden = np.empty((INPUTS, BLOCK)), np.empty((HIDDEN, BLOCK))
     narrow, both = np.empty((NARROW, BLOCK)), np.empty((OUTPUTS, BLOCK))

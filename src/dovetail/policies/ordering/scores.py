@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,22 @@ def scores(
     ordering: Ordering, jobs: Table, accounts: Table, cluster: Table, demands: Table | None = None
 ) -> Floats:
     """The score of every job, lower goes first."""
-    return scores_and_gate(ordering, jobs, accounts, cluster, demands)[0]
+    return advice(ordering, jobs, accounts, cluster, demands).score
 
 
-def scores_and_gate(
+class Advice(NamedTuple):
+    """What an ordering says of each job (see domain.policy.SCORE)."""
+
+    score: Floats
+    gate: Floats
+    keep: Floats
+
+
+def advice(
     ordering: Ordering, jobs: Table, accounts: Table, cluster: Table, demands: Table | None = None
-) -> tuple[Floats, Floats]:
-    """Scores, and below 0 where a job should not pass a reserved one; tables of ...Facts rows."""
-    out, gate = np.empty(len(jobs)), np.zeros(len(jobs))
+) -> Advice:
+    """Scores, and how a job may start; from tables of ...Facts rows."""
+    out, gate, keep = np.empty(len(jobs)), np.zeros(len(jobs)), np.zeros(len(jobs))
     demands = new_table(DemandFacts, 1) if demands is None else demands
     rows = np.arange(len(jobs), dtype=np.int64)
     _apply(
@@ -39,8 +47,9 @@ def scores_and_gate(
         rows,
         out,
         gate,
+        keep,
     )
-    return out, gate
+    return Advice(out, gate, keep)
 
 
 @kernel
@@ -54,5 +63,6 @@ def _apply(
     rows: Ints,
     out: Floats,
     gate: Floats,
+    keep: Floats,
 ) -> None:
-    score(parameters, jobs, accounts, demands, cluster, rows, out, gate)
+    score(parameters, jobs, accounts, demands, cluster, rows, out, gate, keep)

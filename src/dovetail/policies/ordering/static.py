@@ -30,7 +30,7 @@ class Weights:
 @scoring
 def _weighted(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
@@ -46,7 +46,7 @@ def _weighted(
 @scoring
 def _f1(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
@@ -59,7 +59,7 @@ def _f1(
 @scoring
 def _edf(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         deadline = jobs[rows[i]].deadline
