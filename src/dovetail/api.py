@@ -27,7 +27,7 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, Progress
 from dovetail.evaluation.comparison import compare as _compare
-from dovetail.evaluation.policy import BACKFILLS, Policy, ordering_named
+from dovetail.evaluation.policy import BACKFILLS, Policy, policy_named
 from dovetail.evaluation.protocols import default_estimates
 from dovetail.evaluation.run import version
 from dovetail.policies.placement import PLACEMENTS
@@ -88,7 +88,7 @@ def simulate(
     trace: Trace | str | Path,
     cluster: Cluster | str | Path,
     order: str | Ordering = "fcfs",
-    placement: str | Placement = "best-fit",
+    placement: str | Placement | None = None,
     backfill: str | Backfill = "easy",
     estimates: str | Estimates | None = None,
     seed: int = 0,
@@ -96,16 +96,21 @@ def simulate(
     """Replay a trace on a cluster under one policy.
 
     Without `estimates` the scheduler knows the users' limits if every job has one, else it
-    predicts run times from jobs that have ended. `seed` matters to noisy estimates.
+    predicts run times from jobs that have ended. `seed` matters to noisy estimates. Without
+    `placement` it is best-fit, or what a checkpoint was trained with.
     """
     jobs = load_trace(trace)
     if not isinstance(estimates, Estimates):
         estimates = make_estimates(jobs, estimates or default_estimates(jobs), seed)
+    named = policy_named(order) if isinstance(order, str) else (order, PLACEMENTS["best-fit"])
+    ordering, own = named
+    if placement is not None:
+        own = PLACEMENTS[placement] if isinstance(placement, str) else placement
     schedule = _simulate(
         jobs,
         load_cluster(cluster),
-        ordering_named(order) if isinstance(order, str) else order,
-        PLACEMENTS[placement] if isinstance(placement, str) else placement,
+        ordering,
+        own,
         BACKFILLS[backfill] if isinstance(backfill, str) else backfill,
         estimates,
         HISTORY,

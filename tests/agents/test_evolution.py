@@ -1,15 +1,20 @@
-"""Evolution strategies, and the episodes that they learn from."""
+"""Evolution strategies, and the replays that they learn from."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from dovetail.agents.episodes import Outcome, make_episodes, resized
 from dovetail.agents.evolution import Evolution
+from dovetail.agents.replays import Score, make_replays, resized
 from dovetail.domain.cluster_toml import cluster_from_toml
 from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
+
+TRACE = synthesize(WORKLOADS["helios"], jobs=3000, seed=1, load=1.0, cluster_gpus=64)
+REPLAYS = make_replays(TRACE, cluster_of("8x8"), count=3, length=800, seed=0)
 
 
 def test_evolution_finds_the_bottom_of_a_stretched_valley() -> None:
@@ -30,21 +35,25 @@ def test_the_same_seed_gives_the_same_search() -> None:
     assert np.array_equal(one.mean, other.mean)
 
 
-def test_an_episode_scores_zero_against_a_rival_that_is_as_good() -> None:
-    assert Outcome(600.0, 3.0).ratio_to(Outcome(600.0, 3.0)) == 0.0
-    assert Outcome(600.0, 1.5).ratio_to(Outcome(600.0, 3.0)) < 0.0
+def test_saf_scores_nothing_against_itself_and_the_worst_order_does_worse() -> None:
+    for replay in REPLAYS:
+        place = PLACEMENTS["best-fit"]
+        assert replay.score(ORDERINGS["saf"], place) == Score(0.0, 0.0)
+        assert min(replay.score(ORDERINGS["ljf"], place)) > 0.5
 
 
-def test_episodes_have_a_queue_and_their_rival_is_the_best_heuristic() -> None:
-    trace = synthesize(WORKLOADS["helios"], jobs=3000, seed=1, load=1.0, cluster_gpus=64)
-    episodes = make_episodes(trace, cluster_of("8x8"), count=3, length=200, seed=0)
-    assert len(episodes) == 3
-    for episode in episodes:
-        assert episode.rival.wait >= 60.0
-        assert episode.window.own.sum() == 200
-        saf = episode.play(ORDERINGS["saf"])
-        assert saf.wait >= episode.rival.wait
-        assert saf.bsld >= episode.rival.bsld
+def test_replays_have_a_queue_and_leave_the_filling_of_the_cluster_out() -> None:
+    assert len(REPLAYS) == 3
+    for replay in REPLAYS:
+        assert np.exp(replay.rival[0]).mean() >= 120.0
+        assert (len(replay.trace), replay.first) == (800, 80)
+        assert replay.rival.shape == (2, 4)
+
+
+def test_a_loss_is_led_by_the_worse_of_both_measures() -> None:
+    assert Score(-0.2, -0.2).loss == pytest.approx(-0.2)
+    assert Score(-0.4, 0.0).loss == pytest.approx(-0.1)
+    assert Score(0.0, -0.4).loss == Score(-0.4, 0.0).loss
 
 
 def test_a_resized_cluster_keeps_its_kinds_and_partitions() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,31 +9,33 @@ import numpy as np
 import pytest
 
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.agents.episodes import make_episodes
-from dovetail.agents.models import evolved_arrays
+from dovetail.agents.families import FAMILIES
+from dovetail.agents.history import Site
 from dovetail.agents.players import Players
+from dovetail.agents.replays import Score, make_replays
 from dovetail.agents.training import Progress, TrainingConfig, train
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run
 from dovetail.evaluation.unseen import evaluate_unseen
-from dovetail.policies.ordering.learned import WEIGHTS, untrained
+from dovetail.policies.ordering.learned import untrained
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 
 TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.0, cluster_gpus=64)
 CLUSTER = cluster_of("8x8")
+HERE = Site(TRACE, CLUSTER)
 TINY = TrainingConfig(
-    epochs=4, population=4, batch=2, episodes=3, validation_episodes=2, length=150,
+    epochs=4, population=4, batch=2, replays=3, validation_replays=2, length=300,
     validate_every=2,
 )  # fmt: skip
 
 
 def test_a_checkpoint_reads_back_as_it_was_written(tmp_path: Path) -> None:
-    weights = np.random.default_rng(0).normal(size=WEIGHTS)
+    weights = FAMILIES["index"].start
     save_checkpoint(
-        tmp_path, Checkpoint("evolution", evolved_arrays(weights), {"trace": "a | b", "epoch": 3})
+        tmp_path, Checkpoint("index", {"weights": weights}, {"trace": "a | b", "epoch": 3})
     )
     found = load_checkpoint(tmp_path)
     assert np.array_equal(found.arrays["weights"], weights)
@@ -49,7 +50,7 @@ def test_a_folder_that_is_no_checkpoint_says_so(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_is_a_policy(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / "net", Checkpoint("evolution", evolved_arrays(untrained(0)), {}))
+    save_checkpoint(tmp_path / "net", Checkpoint("network", {"weights": untrained(0)}, {}))
     estimates = make_estimates(TRACE, "noisy:1")
     found = run(TRACE, CLUSTER, Policy(str(tmp_path / "net")), estimates)
     assert np.array_equal(found.start, run(TRACE, CLUSTER, Policy("saf"), estimates).start)
@@ -57,45 +58,46 @@ def test_a_checkpoint_is_a_policy(tmp_path: Path) -> None:
 
 
 def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    whole = train(TRACE, CLUSTER, tmp_path / "whole", TINY)
+    whole = train([HERE], tmp_path / "whole", TINY)
 
     def stop(progress: Progress) -> None:
         if progress.epoch == 2:
             raise KeyboardInterrupt
 
-    train(TRACE, CLUSTER, tmp_path / "parts", TINY, stop)
+    train([HERE], tmp_path / "parts", TINY, stop)
     seen: list[int] = []
-    parts = train(TRACE, CLUSTER, tmp_path / "parts", TINY, lambda p: seen.append(p.epoch))
+    parts = train([HERE], tmp_path / "parts", TINY, lambda p: seen.append(p.epoch))
     assert seen == [3, 4]
     assert np.array_equal(whole.arrays["weights"], parts.arrays["weights"])
     assert whole.card == parts.card
 
 
 def test_a_folder_of_another_training_is_refused(tmp_path: Path) -> None:
-    train(TRACE, CLUSTER, tmp_path, TINY)
+    train([HERE], tmp_path, TINY)
     with pytest.raises(ConfigError, match="other settings"):
-        train(TRACE, cluster_of("9x8"), tmp_path, TINY)
+        train([Site(TRACE, cluster_of("9x8"))], tmp_path, TINY)
 
 
 def test_training_never_sees_the_last_tenth(tmp_path: Path) -> None:
     changed = TRACE.jobs.run.copy()
     changed[1800:] *= 3.0
     other = replace(TRACE, jobs=replace(TRACE.jobs, run=changed))
-    one = train(TRACE, CLUSTER, tmp_path / "one", TINY)
-    two = train(other, CLUSTER, tmp_path / "two", TINY)
+    one = train([HERE], tmp_path / "one", TINY)
+    two = train([Site(other, CLUSTER)], tmp_path / "two", TINY)
     assert np.array_equal(one.arrays["weights"], two.arrays["weights"])
 
 
 def test_two_workers_find_what_one_finds() -> None:
-    episodes = make_episodes(TRACE, CLUSTER, count=2, length=150, seed=0)
-    candidates = np.stack([untrained(0), untrained(0, open_gate=False)])
-    with Players(episodes, 1) as one, Players(episodes, 2) as two:
-        assert np.array_equal(one.play(candidates, [0, 1]), two.play(candidates, [0, 1]))
+    replays = make_replays(TRACE, CLUSTER, count=2, length=300, seed=0)
+    family = FAMILIES["index"]
+    candidates = np.stack([family.start, family.start + family.scale])
+    with Players(replays, family, 1) as one, Players(replays, family, 2) as two:
+        assert one.play(candidates, [0, 1]) == two.play(candidates, [0, 1])
 
 
 def test_a_cluster_without_a_queue_has_nothing_to_teach(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nothing to learn"):
-        train(TRACE, cluster_of("400x8"), tmp_path, TINY)
+        train([Site(TRACE, cluster_of("400x8"))], tmp_path, TINY)
 
 
 def test_unseen_results_are_means_over_the_last_jobs_only() -> None:
@@ -110,5 +112,19 @@ def test_unseen_results_are_means_over_the_last_jobs_only() -> None:
 
 
 def test_progress_is_told_in_words() -> None:
-    assert str(Progress(3, 9, 0.1, -0.105)).endswith("10.0% better than the best heuristic")
-    assert json.dumps(Progress(3, 9, 0.1, 0.0).epoch) == "3"
+    told = str(Progress(3, 9, 0.1, Score(wait=-0.105, bsld=0.01)))
+    assert told == "epoch 3/9: wait -10.0%, bsld +1.0% against SAF"
+
+
+def test_a_checkpoint_brings_its_placement_unless_another_is_named(tmp_path: Path) -> None:
+    arrays = {"weights": FAMILIES["index"].start}
+    save_checkpoint(tmp_path / "model", Checkpoint("index", arrays, {}))
+    own = Policy(str(tmp_path / "model")).parts()[1]
+    assert own.name == "lifetime"
+    assert own.weights.tolist() == [1.0, 1.0, 0.0]
+    assert Policy.parse(f"{tmp_path / 'model'}@fgd").parts()[1].name == "fgd"
+
+
+def test_several_sites_are_learned_from_together(tmp_path: Path) -> None:
+    found = train([HERE, Site(TRACE, cluster_of("9x8"))], tmp_path, TINY)
+    assert [site["cluster"] for site in found.card["sites"]] == ["8x8", "9x8"]

@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.domain.errors import UnknownName
 from dovetail.domain.policy import Backfill
-from dovetail.evaluation.policy import Policy, ordering_named
+from dovetail.evaluation.policy import Policy, policy_named
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_unknown_names_are_answered_with_a_guess(text: str, hint: str) -> None:
 def test_a_policy_travels_between_processes() -> None:
     policy = pickle.loads(pickle.dumps(Policy("saf")))
     order, place, fill = policy.parts()
-    assert (order, place.name, fill) == (ordering_named("saf"), "best-fit", Backfill.EASY)
+    assert (order, place.name, fill) == (policy_named("saf")[0], "best-fit", Backfill.EASY)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.agents.families import Learned
 from dovetail.agents.models import MODELS
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Ordering
 
 WEIGHTS_FILE, CARD_FILE, README_FILE = "policy.npz", "card.json", "README.md"
 KIND = "kind"
@@ -35,7 +35,7 @@ class Checkpoint:
     arrays: Mapping[str, NDArray[Any]]
     card: Mapping[str, Any]
 
-    def ordering(self, name: str) -> Ordering:
+    def policy(self, name: str) -> Learned:
         return MODELS[self.kind](self.arrays, name)
 
 

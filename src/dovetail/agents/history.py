@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
@@ -11,6 +12,13 @@ from dovetail.domain.trace import Trace
 
 UNSEEN = 0.1
 """Share of the trace, at its end, that training never sees."""
+
+
+class Site(NamedTuple):
+    """A history and the cluster that it is replayed on."""
+
+    trace: Trace
+    cluster: Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +45,19 @@ def divide(trace: Trace, length: int) -> Parts:
     return Parts(trace.slice(0, cut), trace.slice(cut, known))
 
 
-def facts(agent: str, config: Any, trace: Trace, cluster: Cluster, known: int) -> dict[str, Any]:
+def facts(agent: str, config: Any, sites: Sequence[Site]) -> dict[str, Any]:
     """What a checkpoint's card says of its origin, and what a training that goes on must share."""
     return {
         "agent": agent,
         "config": asdict(config),
-        "trace": trace.name,
-        "trace_digest": trace.digest(),
-        "cluster": cluster.name,
-        "cluster_digest": cluster.digest(),
-        "jobs_known": known,
+        "sites": [
+            {
+                "trace": site.trace.name,
+                "trace_digest": site.trace.digest(),
+                "cluster": site.cluster.name,
+                "cluster_digest": site.cluster.digest(),
+                "jobs_known": len(site.trace) - round(UNSEEN * len(site.trace)),
+            }
+            for site in sites
+        ],
     }

@@ -1,4 +1,4 @@
-"""Kinds of trained models: each turns the arrays of a checkpoint into an ordering."""
+"""Kinds of trained models: each turns the arrays of a checkpoint into a policy."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.agents.families import FAMILIES, Learned
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Ordering
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES
 from dovetail.policies.ordering.kernel_network import kernel_network
-from dovetail.policies.ordering.learned import learned
+from dovetail.policies.placement import PLACEMENTS
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def evolved_arrays(weights: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """What a checkpoint stores of an evolved network."""
-    return {"weights": np.array(weights, np.float64), "features": np.array(FEATURES)}
+def index(arrays: Arrays, name: str) -> Learned:
+    """An index of fifteen weighed terms orders the jobs; nodes are chosen by lifetime."""
+    return FAMILIES["index"].policy(_vector(arrays, name), name)
 
 
-def evolved(arrays: Arrays, name: str) -> Ordering:
+def network(arrays: Arrays, name: str) -> Learned:
     """A network that corrects the order of SAF and decides which jobs may be backfilled.
 
     It is applied to every waiting job: 17 features, hidden layers of 16 and 8, two outputs.
     """
-    if tuple(arrays.get("features", np.empty(0)).tolist()) != FEATURES:
-        raise ConfigError(f"{name}: was trained on other features; train it again")
+    return FAMILIES["network"].policy(_vector(arrays, name), name)
+
+
+def rltune(arrays: Arrays, name: str) -> Learned:
+    """A kernel network that gives each waiting job a priority, and declining one of its own."""
+    return Learned(kernel_network(arrays, name), PLACEMENTS["best-fit"])
+
+
+def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
     weights = arrays.get("weights", np.empty(0))
     if not np.issubdtype(weights.dtype, np.floating):
         raise ConfigError(f"{name}: weights are not numbers; train it again")
-    return learned(weights.astype(np.float64), name)
+    return weights.astype(np.float64)
 
 
-def rltune(arrays: Arrays, name: str) -> Ordering:
-    """A kernel network that gives each waiting job a priority, and declining one of its own."""
-    return kernel_network(arrays, name)
-
-
-MODELS: Registry[Callable[[Arrays, str], Ordering]] = Registry(
-    "kind of model", {"evolution": evolved, "rltune": rltune}
+MODELS: Registry[Callable[[Arrays, str], Learned]] = Registry(
+    "kind of model", {"index": index, "network": network, "rltune": rltune}
 )

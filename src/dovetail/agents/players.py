@@ -1,4 +1,4 @@
-"""Candidates play episodes, in this process or in several."""
+"""Candidates play replays, in this process or in several."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from types import TracebackType
 
 import numpy as np
 
-from dovetail.agents.episodes import Episode
+from dovetail.agents.families import FAMILIES, Family
+from dovetail.agents.replays import Replay, Score
 from dovetail.domain.jobs import Floats
-from dovetail.policies.ordering.learned import learned
 
-_EPISODES: list[Episode] = []  # of a worker process; set once by its initializer
+_REPLAYS: list[Replay] = []  # of a worker process; set once by its initializer
 
 
 class Players:
-    """Plays episodes for a population; workers get the episodes once, at their start.
+    """Plays replays for a population; workers get the replays once, at their start.
 
-    with Players(episodes, workers=2) as players:
-        losses = players.play(candidates, chosen=[0, 3, 5])
+    with Players(replays, FAMILIES["index"], workers=2) as players:
+        scores = players.play(candidates, chosen=[0, 3, 5])
     """
 
-    def __init__(self, episodes: Sequence[Episode], workers: int = 1) -> None:
-        self._episodes = list(episodes)
+    def __init__(self, replays: Sequence[Replay], family: Family, workers: int = 1) -> None:
+        self._replays, self._family = list(replays), family
         self._pool = None
         if workers > 1:
             self._pool = ProcessPoolExecutor(
                 workers,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_receive,
-                initargs=(self._episodes,),
+                initargs=(self._replays,),
             )
 
     def __enter__(self) -> Players:
@@ -46,22 +46,35 @@ class Players:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def play(self, candidates: Floats, chosen: Sequence[int]) -> Floats:
-        """Mean score of every candidate over the chosen episodes; the same for any workers."""
+    def __len__(self) -> int:
+        return len(self._replays)
+
+    def play(self, candidates: Floats, chosen: Sequence[int]) -> list[Score]:
+        """Mean score of every candidate over the chosen replays; the same for any workers."""
+        tasks = [(row, number) for row in candidates for number in chosen]
         if self._pool is None:
-            return np.array([_score(self._episodes, row, chosen) for row in candidates])
-        tasks = [self._pool.submit(_score_here, row, list(chosen)) for row in candidates]
-        return np.array([task.result() for task in tasks])
+            scores = [play_one(self._replays, self._family, *task) for task in tasks]
+        else:
+            name = self._family.name
+            handed = [self._pool.submit(_play_here, name, *task) for task in tasks]
+            scores = [task.result() for task in handed]
+        return mean_scores(scores, len(candidates))
 
 
-def _receive(episodes: list[Episode]) -> None:
-    _EPISODES.extend(episodes)
+def mean_scores(scores: Sequence[Score], candidates: int) -> list[Score]:
+    """Of each candidate; scores lie candidate by candidate."""
+    means = np.array(scores).reshape(candidates, -1, len(Score._fields)).mean(axis=1)
+    return [Score(*row) for row in means.tolist()]
 
 
-def _score_here(weights: Floats, chosen: list[int]) -> float:
-    return _score(_EPISODES, weights, chosen)
+def play_one(replays: Sequence[Replay], family: Family, vector: Floats, number: int) -> Score:
+    """What a candidate scores in one replay."""
+    return replays[number].score(*family.policy(vector, "candidate"))
 
 
-def _score(episodes: Sequence[Episode], weights: Floats, chosen: Sequence[int]) -> float:
-    ordering = learned(weights, "candidate")
-    return float(np.mean([episodes[i].score(ordering) for i in chosen]))
+def _receive(replays: list[Replay]) -> None:
+    _REPLAYS.extend(replays)
+
+
+def _play_here(family: str, vector: Floats, number: int) -> Score:
+    return play_one(_REPLAYS, FAMILIES[family], vector, number)

@@ -1,32 +1,31 @@
-"""Training by evolution on a cluster's own history: resumable, interruptible, validated.
+"""Training by evolution on the history of one cluster or of several: resumable, validated.
 
-    train(trace, cluster, Path("model"), TrainingConfig(epochs=100), report=print)
+    train([Site(trace, cluster)], Path("model"), TrainingConfig(epochs=60), report=print)
 
-The last tenth of the trace is never looked at. Of the rest, the first eight ninths make the
-episodes, the last ninth the validation by which the best network is chosen.
+The last tenth of each trace is never looked at. Of the rest, the first eight ninths make the
+replays, the last ninth the validation by which the best candidate is chosen.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.agents.episodes import Episode, make_episodes
+from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
 from dovetail.agents.evolution import Evolution
-from dovetail.agents.history import divide, facts
-from dovetail.agents.models import evolved_arrays
+from dovetail.agents.families import FAMILIES
+from dovetail.agents.history import Site, divide, facts
 from dovetail.agents.players import Players
-from dovetail.domain.cluster import Cluster
+from dovetail.agents.replays import Replay, Score, make_replay, make_replays
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.trace import Trace
-from dovetail.policies.ordering.learned import learned, untrained
+from dovetail.domain.jobs import Floats
+from dovetail.traces.estimates import make_estimates
 
 SEARCH_FILE = "search.npz"
 
@@ -35,20 +34,22 @@ SEARCH_FILE = "search.npz"
 class TrainingConfig:
     """How long and on what to train; stored with the checkpoint."""
 
-    epochs: int = 200
-    population: int = 16
-    batch: int = 8  # episodes that every candidate of an epoch plays
-    episodes: int = 48
-    validation_episodes: int = 16
-    length: int = 1500  # jobs of an episode
+    family: str = "index"
+    epochs: int = 60
+    population: int = 12
+    batch: int = 3  # replays that every candidate of an epoch plays
+    replays: int = 8  # of each site
+    validation_replays: int = 6  # of each site, with other noise in the estimates
+    length: int = 30_000  # jobs of a replay
     estimates: str = "noisy:1"
-    spread: float = 0.1
+    spread: float = 0.5  # of the family's scales
     validate_every: int = 5
-    patience: int = 20  # validations without improvement
+    patience: int = 8  # validations without improvement
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch", "episodes", "validation_episodes", "length", "patience"):
+        FAMILIES[self.family]
+        for name in ("epochs", "batch", "replays", "validation_replays", "length", "patience"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")
         if self.population < 4:
@@ -57,22 +58,20 @@ class TrainingConfig:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One epoch: losses are logarithms of ratios to the best heuristic, below 0 is better."""
+    """One epoch: losses are logarithms of ratios to SAF, below 0 is better."""
 
     epoch: int
     epochs: int
     loss: float
-    validation: float  # of the best network so far
+    validation: Score  # of the best candidate so far
 
     def __str__(self) -> str:
-        gap = math.expm1(self.validation)
-        word = "better" if gap < 0 else "worse"
-        return f"epoch {self.epoch}/{self.epochs}: {abs(gap):.1%} {word} than the best heuristic"
+        wait, bsld = (f"{math.expm1(value):+.1%}" for value in self.validation)
+        return f"epoch {self.epoch}/{self.epochs}: wait {wait}, bsld {bsld} against SAF"
 
 
 def train(
-    trace: Trace,
-    cluster: Cluster,
+    sites: Sequence[Site],
     folder: Path,
     config: TrainingConfig,
     report: Callable[[Progress], None] = lambda progress: None,
@@ -80,49 +79,71 @@ def train(
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
-    Ctrl-C ends the training after saving; the best network so far is in the folder.
+    Ctrl-C ends the training after saving; the best candidate so far is in the folder.
     """
-    parts = divide(trace, config.length)
-    validation = make_episodes(
-        parts.validation, cluster, config.validation_episodes,
-        min(config.length, len(parts.validation)), config.seed + 1, config.estimates,
-    )  # fmt: skip
-    episodes = make_episodes(
-        parts.learning, cluster, config.episodes, config.length, config.seed, config.estimates
-    )
-    if not episodes or not validation:
-        raise ConfigError(
-            f"{trace.name} on {cluster.name}: jobs hardly wait, there is nothing to learn; "
-            "try a smaller cluster"
-        )
-    run = _Run(folder, config, facts("evolution", config, trace, cluster, parts.known), validation)
-    run.resume()
-    with Players(episodes, workers) as players:
-        run.go_on(players, len(episodes), report)
+    replays = [replay for site in sites for replay in _to_learn_from(site, config)]
+    validation = [replay for site in sites for replay in _to_choose_by(site, config)]
+    run = _Run(folder, config, facts("evolution", config, sites), len(replays))
+    with Players([*replays, *validation], FAMILIES[config.family], workers) as players:
+        run.resume(players)
+        run.go_on(players, report)
     return load_checkpoint(folder)
 
 
+def _to_learn_from(site: Site, config: TrainingConfig) -> list[Replay]:
+    known = divide(site.trace, 1).learning
+    found = make_replays(
+        known, site.cluster, config.replays, config.length, config.seed, config.estimates
+    )
+    if not found:
+        raise ConfigError(
+            f"{site.trace.name} on {site.cluster.name}: jobs hardly wait, there is nothing to "
+            "learn; try a smaller cluster"
+        )
+    return found
+
+
+def _to_choose_by(site: Site, config: TrainingConfig) -> list[Replay]:
+    """What was learned from, to fill the cluster; then the validation part, which is measured."""
+    parts = divide(site.trace, 1)
+    measured = len(parts.validation)
+    before = min(len(parts.learning), config.length)
+    trace = site.trace.slice(parts.known - measured - before, parts.known)
+    return [
+        make_replay(
+            trace,
+            site.cluster,
+            make_estimates(trace, config.estimates, seed=config.seed + 1000 + draw),
+            before,
+            parts=1,
+        )
+        for draw in range(config.validation_replays)
+    ]
+
+
 class _Run:
-    """The state of a training: the search, the best network, and their files."""
+    """The state of a training: the search, the best candidate, and their files."""
 
     def __init__(
-        self,
-        folder: Path,
-        config: TrainingConfig,
-        facts: dict[str, Any],
-        validation: list[Episode],
+        self, folder: Path, config: TrainingConfig, facts: dict[str, Any], replays: int
     ) -> None:
-        self.folder, self.config, self.facts, self.validation = folder, config, facts, validation
+        self.folder, self.config, self.facts, self.replays = folder, config, facts, replays
+        self.family = FAMILIES[config.family]
+        # In units of the family's scales, so that one spread suits all numbers.
         self.search = Evolution(
-            untrained(config.seed), config.spread, config.population, config.seed
+            self.family.start / self.family.scale, config.spread, config.population, config.seed
         )
-        self.epoch, self.best, self.stale = 0, math.inf, 0
+        self.epoch, self.best, self.stale = 0, Score(math.inf, math.inf), 0
 
-    def resume(self) -> None:
+    @property
+    def mean(self) -> Floats:
+        return np.asarray(self.search.mean * self.family.scale)
+
+    def resume(self, players: Players) -> None:
         """Take up an earlier search of the same configuration; another one is an error."""
         path = self.folder / SEARCH_FILE
         if not path.exists():
-            self.validate()  # SAF itself is the network to beat
+            self.validate(players)  # the start is what there is to beat
             return
         with np.load(path, allow_pickle=False) as found:
             about = json.loads(str(found["about"]))
@@ -134,7 +155,7 @@ class _Run:
                 setattr(self.search, name, found[name])
         self.search.spread = about["spread"]
         self.search.random.bit_generator.state = about["random"]
-        self.epoch, self.best, self.stale = about["epoch"], about["best"], about["stale"]
+        self.epoch, self.best, self.stale = about["epoch"], Score(*about["best"]), about["stale"]
 
     def save_search(self) -> None:
         about = {
@@ -146,34 +167,38 @@ class _Run:
             "stale": self.stale,
         }
         arrays = {n: getattr(self.search, n) for n in ("mean", "variance", "path", "scale_path")}
-        path = self.folder / SEARCH_FILE
-        temporary = path.with_suffix(".part.npz")
-        np.savez(temporary, about=np.array(json.dumps(about)), **arrays)
-        temporary.replace(path)
+        with replacing(self.folder / SEARCH_FILE) as path, path.open("wb") as file:
+            np.savez(file, about=np.array(json.dumps(about)), **arrays)
 
-    def go_on(self, players: Any, episodes: int, report: Callable[[Progress], None]) -> None:
+    def go_on(self, players: Players, report: Callable[[Progress], None]) -> None:
         config = self.config
         try:
             while self.epoch < config.epochs and self.stale < config.patience:
-                chosen = np.random.default_rng((config.seed, self.epoch)).permutation(episodes)
+                drawn = np.random.default_rng((config.seed, self.epoch)).permutation(self.replays)
                 candidates = self.search.ask()
-                losses = players.play(candidates, chosen[: config.batch].tolist())
+                scores = players.play(
+                    candidates * self.family.scale, drawn[: config.batch].tolist()
+                )
+                losses = np.array([score.loss for score in scores])
                 self.search.tell(candidates, losses)
                 self.epoch += 1
                 if self.epoch % config.validate_every == 0 or self.epoch == config.epochs:
-                    self.validate()
+                    self.validate(players)
                     self.save_search()
-                report(Progress(self.epoch, config.epochs, float(np.mean(losses)), self.best))
+                report(Progress(self.epoch, config.epochs, float(losses.mean()), self.best))
         except KeyboardInterrupt:
             self.save_search()
 
-    def validate(self) -> None:
-        """Keep the mean of the search if it is the best on episodes that it never played."""
-        ordering = learned(self.search.mean, "candidate")
-        loss = float(np.mean([episode.score(ordering) for episode in self.validation]))
+    def validate(self, players: Players) -> None:
+        """Keep the mean of the search if it is the best on jobs that it never replayed."""
+        (score,) = players.play(self.mean[np.newaxis], range(self.replays, len(players)))
         self.stale += 1
-        if loss < self.best:
-            self.best, self.stale = loss, 0
-            card = {**self.facts, "epoch": self.epoch, "validation_log_ratio": loss}
-            arrays = evolved_arrays(self.search.mean)
-            save_checkpoint(self.folder, Checkpoint("evolution", arrays, card))
+        if score.loss < self.best.loss:
+            self.best, self.stale = score, 0
+            card = {
+                **self.facts,
+                "epoch": self.epoch,
+                "validation": {name: math.expm1(v) for name, v in score._asdict().items()},
+            }
+            arrays = {"weights": self.mean}
+            save_checkpoint(self.folder, Checkpoint(self.config.family, arrays, card))

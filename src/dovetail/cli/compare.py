@@ -44,7 +44,7 @@ def compare(
         ),
     ] = POLICIES,
     backfill: BackfillOption = "easy",
-    placement: PlacementOption = "best-fit",
+    placement: PlacementOption = "",
     estimates: EstimatesOption = None,
     sequences: Annotated[
         int | None,

@@ -29,7 +29,12 @@ ClusterOption = Annotated[
 ]
 PlacementOption = Annotated[
     str,
-    typer.Option("--placement", metavar="NAME", help="On which GPUs (see `dovetail policies`)."),
+    typer.Option(
+        "--placement",
+        metavar="NAME",
+        help="On which GPUs (see `dovetail policies`).",
+        show_default="best-fit, or what a checkpoint was trained with",
+    ),
 ]
 BackfillOption = Annotated[
     str,

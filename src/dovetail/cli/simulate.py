@@ -38,7 +38,7 @@ def simulate(
             "--order", metavar="NAME", help="Which job goes next (see `dovetail policies`)."
         ),
     ] = "fcfs",
-    placement: PlacementOption = "best-fit",
+    placement: PlacementOption = "",
     backfill: BackfillOption = "easy",
     estimates: EstimatesOption = None,
     seed: SeedOption = 0,

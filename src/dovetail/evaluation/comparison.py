@@ -15,7 +15,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds import Bounds, lower_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
-from dovetail.evaluation.policy import Policy
+from dovetail.evaluation.policy import OWN, Policy
 from dovetail.evaluation.protocols import default_estimates, plan
 from dovetail.evaluation.run import version
 from dovetail.traces.estimates import make_estimates
@@ -143,7 +143,7 @@ def _distinct(policies: Iterable[str | Policy]) -> tuple[Policy, ...]:
 
 def _labels(policies: Sequence[Policy]) -> list[str]:
     """Short names; the placement is left out where all have the same."""
-    places = {policy.placement for policy in policies}
+    places = {policy.placement for policy in policies} - {OWN}
     shared = places.pop() if len(places) == 1 else None
     return [policy.label(placement=shared) for policy in policies]
 

@@ -13,16 +13,24 @@ from dovetail.policies.placement import PLACEMENTS
 BACKFILLS: Registry[Backfill] = Registry("backfill", {part.value: part for part in Backfill})
 
 
-def ordering_named(text: str) -> Ordering:
-    """The ordering behind a name or a checkpoint's folder.
+OWN = "own"
+"""The placement that a checkpoint was trained with."""
+
+
+def policy_named(text: str) -> tuple[Ordering, Placement]:
+    """The ordering behind a name or a checkpoint's folder, and the placement that goes with it.
 
     The one place that knows what an order may be called.
     """
-    if text not in ORDERINGS and Path(text).is_dir():
+    if is_checkpoint(text):
         from dovetail.agents.checkpoint import load_checkpoint  # spares others its import
 
-        return load_checkpoint(Path(text)).ordering(text)
-    return ORDERINGS[text]
+        return load_checkpoint(Path(text)).policy(text)
+    return ORDERINGS[text], PLACEMENTS["best-fit"]
+
+
+def is_checkpoint(text: str) -> bool:
+    return text not in ORDERINGS and Path(text).is_dir()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +43,18 @@ class Policy:
 
     order: str
     backfill: str = Backfill.EASY.value
-    placement: str = "best-fit"
+    placement: str = ""  # empty: best-fit, or what the checkpoint was trained with
 
     def __post_init__(self) -> None:
+        if not self.placement:
+            own = OWN if is_checkpoint(self.order) else "best-fit"
+            object.__setattr__(self, "placement", own)
         # Looking each part up is the check: an unknown name answers "did you mean".
         self.parts()
 
     @classmethod
     def parse(
-        cls, text: str, backfill: str = Backfill.EASY.value, placement: str = "best-fit"
+        cls, text: str, backfill: str = Backfill.EASY.value, placement: str = ""
     ) -> Policy:
         """From ORDER[+BACKFILL][@PLACEMENT]; the other arguments stand in for what is left out."""
         head, _, place = _cut(text, "@")
@@ -52,12 +63,14 @@ class Policy:
 
     def parts(self) -> tuple[Ordering, Placement, Backfill]:
         """What the simulator takes."""
-        return ordering_named(self.order), PLACEMENTS[self.placement], BACKFILLS[self.backfill]
+        ordering, own = policy_named(self.order)
+        placement = own if self.placement == OWN else PLACEMENTS[self.placement]
+        return ordering, placement, BACKFILLS[self.backfill]
 
     def label(self, backfill: str | None = None, placement: str | None = None) -> str:
         """The text that `parse` reads, without what equals a default given here."""
         fill = "" if self.backfill == backfill else f"+{self.backfill}"
-        place = "" if self.placement == placement else f"@{self.placement}"
+        place = "" if self.placement in (placement, OWN) else f"@{self.placement}"
         return f"{self.order}{fill}{place}"
 
 
