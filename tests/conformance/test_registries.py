@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 
+from dovetail.agents.catalogue import AGENTS
+from dovetail.agents.models import MODELS
+from dovetail.agents.starts import STARTS
 from dovetail.domain.errors import UnknownName
 from dovetail.domain.registry import Registry
+from dovetail.envs.observation import OBSERVATIONS
 from dovetail.evaluation.policy import BACKFILLS
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.sampling import SELECTIONS
 from dovetail.traces.clusters import CLUSTER_FORMATS
 from dovetail.traces.formats import FORMATS
 from dovetail.traces.repair import REPAIRS
@@ -24,6 +29,11 @@ REGISTRIES: tuple[Registry[Any], ...] = (
     CLUSTER_FORMATS,
     REPAIRS,
     WORKLOADS,
+    AGENTS,
+    MODELS,
+    STARTS,
+    SELECTIONS,
+    OBSERVATIONS,
 )
 ENTRIES = [
     pytest.param(registry, name, id=f"{registry.kind} {name}")

@@ -78,9 +78,9 @@ class QueueCritic(nn.Module):
         """One value per decision."""
         shown = ~decisions.rowless
         at = (decisions.decision * self.rows + decisions.action)[shown]
-        queue = torch.zeros(decisions.count * self.rows, self.width)
+        queue = torch.zeros(decisions.decisions * self.rows, self.width)
         queue[at] = decisions.state[shown]
-        values: torch.Tensor = self.body(queue.view(decisions.count, -1))
+        values: torch.Tensor = self.body(queue.view(decisions.decisions, -1))
         return values.squeeze(1)
 
 

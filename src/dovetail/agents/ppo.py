@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from dovetail.agents.ragged import Ragged, log_softmax, tensors
+from dovetail.agents.ragged import Ragged, Singles, log_softmax, tensors
 from dovetail.agents.rollout import BatchEnvironment, Rollout, advantages, play
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 
 JUDGED = 4096
-"""Decisions whose values are computed together; more would leave the cache."""
+"""Decisions whose values are computed together: the padded queues of all would take gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Lesson:
 
     decisions: Ragged
     place: Ints
-    log_chance: Floats
+    log_chance: Singles
     advantage: Floats  # normalised
     target: Floats  # of the critic
 
@@ -150,8 +150,8 @@ class Ppo:
         target = torch.from_numpy(lesson.target[chosen].astype(np.float32))
         before = torch.from_numpy(lesson.log_chance[chosen])
 
-        log_chances = log_softmax(self.actor(given), given.decision, given.count)
-        entropy = -(log_chances.exp() * log_chances).sum() / given.count
+        log_chances = log_softmax(self.actor(given), given.decision, given.decisions)
+        entropy = -(log_chances.exp() * log_chances).sum() / given.decisions
         moved = log_chances.index_select(0, taken) - before
         ratio = moved.exp()
         limited = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)

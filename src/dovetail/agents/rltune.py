@@ -122,6 +122,8 @@ class _Run:
                 actor_rate=config.actor_rate,
                 critic_rate=config.critic_rate,
                 passes=config.passes,
+                minibatch=config.minibatch,
+                decay=config.decay,
                 entropy=config.entropy,
             ),
         )

@@ -30,7 +30,9 @@ class RltuneConfig:
     actor_rate: float = 1e-3
     critic_rate: float = 1e-3
     passes: int = 3  # over the decisions of an epoch
+    minibatch: int = 512  # decisions
     entropy: float = 0.001
+    decay: float = 0.97  # λ of the advantage estimates
     validate_every: int = 5  # epochs
     patience: int = 8  # validations without improvement
     seed: int = 0
@@ -38,7 +40,7 @@ class RltuneConfig:
     def __post_init__(self) -> None:
         for name in (
             "epochs", "episodes_per_epoch", "length", "windows", "validation_windows",
-            "environments", "validate_every", "patience",
+            "environments", "passes", "minibatch", "validate_every", "patience",
         ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")

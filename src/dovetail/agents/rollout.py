@@ -110,5 +110,5 @@ def _logits(actor: Network, shown: Ragged) -> Singles:
     """Logarithms of the chances of all valid actions."""
     with torch.inference_mode():
         given = tensors(shown)
-        found: Singles = log_softmax(actor(given), given.decision, given.count).numpy()
+        found: Singles = log_softmax(actor(given), given.decision, given.decisions).numpy()
     return found

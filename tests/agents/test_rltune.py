@@ -1,0 +1,155 @@
+"""RLTune: training against a base policy, and its checkpoints without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
+from dovetail.agents.networks import KernelActor  # noqa: E402 - torch is optional
+from dovetail.agents.ragged import pack, tensors  # noqa: E402
+from dovetail.agents.rltune import Progress, train_rltune  # noqa: E402
+from dovetail.agents.rltune_config import RltuneConfig  # noqa: E402
+from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
+from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
+from dovetail.policies.ordering.scores import scores  # noqa: E402
+from dovetail.policies.sampling import SELECTIONS, select  # noqa: E402
+from dovetail.traces.synthetic import WORKLOADS, synthesize  # noqa: E402
+from tests.builders import cluster_of  # noqa: E402
+from tests.policies.test_learned_ordering import tables  # noqa: E402
+
+TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.1, cluster_gpus=64)
+CLUSTER = cluster_of("8x8")
+TINY = RltuneConfig(
+    epochs=3, episodes_per_epoch=8, length=64, windows=6, validation_windows=4, environments=4,
+    validate_every=1, actor_rate=3e-3, minibatch=256, start="random",
+)  # fmt: skip
+
+
+def train(folder: Path, config: RltuneConfig = TINY, **more: Any) -> Checkpoint:
+    return train_rltune(TRACE, CLUSTER, folder, config, **more)
+
+
+def same(one: Checkpoint, other: Checkpoint) -> bool:
+    return one.card == other.card and all(
+        np.array_equal(one.arrays[name], other.arrays[name]) for name in one.arrays
+    )
+
+
+@pytest.mark.parametrize("name", list(SELECTIONS))
+def test_the_exported_ordering_scores_as_the_network_that_was_trained(name: str) -> None:
+    jobs, accounts, demands, cluster = tables(np.random.default_rng(1), 100)
+    selection = SELECTIONS[name]
+    torch.manual_seed(4)
+    actor = KernelActor(selection.width)
+    torch.nn.init.normal_(actor.skip.weight)
+    torch.nn.init.normal_(actor.decline)
+    ordering = Checkpoint("rltune", actor.arrays(selection), {}).ordering("net")
+
+    seen = np.empty((len(FEATURES), 100))
+    describe_jobs(jobs, accounts, demands, cluster, np.arange(100), seen)
+    given = np.zeros((1, 100, selection.width), np.float32)
+    select(selection.table(), seen, float(cluster["fragmentation"][0]), 100, given[0])
+    mask = np.ones((1, 101), np.int8)
+    with torch.no_grad():
+        logits = actor(tensors(pack({"jobs": given, "critic": given, "mask": mask}))).numpy()
+    found = scores(ordering, jobs, accounts, cluster, demands)
+    assert np.allclose(found, -logits[:100], atol=1e-5)
+    assert logits[100] == pytest.approx(actor.decline.item())
+
+
+def test_a_short_training_is_better_than_its_base(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    config = replace(
+        TINY, epochs=12, episodes_per_epoch=48, environments=24, windows=8, validation_windows=8
+    )
+    found = train(tmp_path, config, report=seen.append)
+    assert found.card["validation_gap"] > 0.05
+    assert np.mean([p.gap for p in seen[-3:]]) > np.mean([p.gap for p in seen[:3]])
+    assert seen[-1].validation == found.card["validation_gap"]
+    assert "better than fcfs" in str(seen[-1])
+    assert list((tmp_path / "logs").glob("events*"))
+
+
+def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole = train(tmp_path / "whole")
+
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    train(tmp_path / "parts", report=stop)
+    seen: list[int] = []
+    parts = train(tmp_path / "parts", report=lambda p: seen.append(p.epoch))
+    assert seen == [2, 3]
+    assert same(whole, parts)
+    states = [
+        torch.load(tmp_path / n / "training.pt", weights_only=True) for n in ("whole", "parts")
+    ]
+    for name, weights in states[0]["actor"].items():
+        assert torch.equal(weights, states[1]["actor"][name])
+    with pytest.raises(ConfigError, match="other settings"):
+        train(tmp_path / "parts", replace(TINY, metric="wait"))
+
+
+def test_ctrl_c_in_the_first_epoch_keeps_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dovetail.agents.ppo.play", interrupted)
+    found = train(tmp_path, replace(TINY, start="saf"))
+    assert found.card["epoch"] == 0
+    assert not found.arrays["logit"].any()
+
+
+def test_patience_ends_a_training_that_no_longer_improves(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    train(tmp_path, replace(TINY, actor_rate=1e-12, patience=2, epochs=9), report=seen.append)
+    assert seen[-1].epoch <= 3
+
+
+def test_threads_find_what_one_finds_and_the_last_tenth_stays_unseen(tmp_path: Path) -> None:
+    one = train(tmp_path / "one")
+    changed = TRACE.jobs.run.copy()
+    changed[1800:] *= 3.0
+    other = replace(TRACE, jobs=replace(TRACE.jobs, run=changed))
+    two = train_rltune(other, CLUSTER, tmp_path / "two", TINY, workers=2)
+    assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays)
+
+
+def test_a_checkpoint_is_used_without_torch(tmp_path: Path) -> None:
+    selection = SELECTIONS["sampled"]
+    arrays = KernelActor(selection.width).arrays(selection)
+    save_checkpoint(tmp_path / "net", Checkpoint("rltune", arrays, {}))
+    program = (
+        "import sys; from dovetail.evaluation.policy import ordering_named\n"
+        f"assert ordering_named({str(tmp_path / 'net')!r}).uses_state\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert "priority" in (tmp_path / "net" / "README.md").read_text()
+
+
+def test_a_model_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "policy.npz", kind=np.array("oracle"))
+    (tmp_path / "card.json").write_text("{}")
+    with pytest.raises(ConfigError, match="unknown kind 'oracle'"):
+        load_checkpoint(tmp_path)
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for wrong in ({"epochs": 0}, {"temperature": 0.0}, {"seed": -1}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            RltuneConfig(**wrong)  # type: ignore[arg-type]
+    for misspelt in ({"base": "fcf"}, {"metric": "bsl"}, {"features": "al"}, {"start": "sfa"}):
+        with pytest.raises(UnknownName, match="did you mean"):
+            RltuneConfig(**misspelt)
