@@ -14,6 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
+from dovetail.agents.history import Site  # noqa: E402
 from dovetail.agents.networks import KernelActor  # noqa: E402 - torch is optional
 from dovetail.agents.ragged import pack, tensors  # noqa: E402
 from dovetail.agents.rltune import Progress, train_rltune  # noqa: E402
@@ -35,7 +36,7 @@ TINY = RltuneConfig(
 
 
 def train(folder: Path, config: RltuneConfig = TINY, **more: Any) -> Checkpoint:
-    return train_rltune(TRACE, CLUSTER, folder, config, **more)
+    return train_rltune([Site(TRACE, CLUSTER)], folder, config, **more)
 
 
 def same(one: Checkpoint, other: Checkpoint) -> bool:
@@ -122,7 +123,7 @@ def test_threads_find_what_one_finds_and_the_last_tenth_stays_unseen(tmp_path: P
     changed = TRACE.jobs.run.copy()
     changed[1800:] *= 3.0
     other = replace(TRACE, jobs=replace(TRACE.jobs, run=changed))
-    two = train_rltune(other, CLUSTER, tmp_path / "two", TINY, workers=2)
+    two = train_rltune([Site(other, CLUSTER)], tmp_path / "two", TINY, workers=2)
     assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays)
 
 

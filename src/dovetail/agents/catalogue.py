@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
 from dovetail.agents.checkpoint import Checkpoint
+from dovetail.agents.history import Site
 from dovetail.agents.rltune_config import RltuneConfig
 from dovetail.agents.training import TrainingConfig, train
-from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry
-from dovetail.domain.trace import Trace
 
 
 class Progress(Protocol):
@@ -30,8 +29,7 @@ class Train(Protocol):
 
     def __call__(
         self,
-        trace: Trace,
-        cluster: Cluster,
+        sites: Sequence[Site],
         folder: Path,
         config: Any,
         report: Callable[[Any], None] = ...,

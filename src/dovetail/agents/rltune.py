@@ -1,6 +1,6 @@
 """RLTune: priorities learned by PPO against a base policy; resumable, interruptible, validated.
 
-    train_rltune(trace, cluster, Path("model"), RltuneConfig(base="fcfs", metric="bsld"))
+    train_rltune([Site(trace, cluster)], Path("model"), RltuneConfig(base="fcfs", metric="bsld"))
 
 The last tenth of the trace is never looked at. Of the rest, the first eight ninths make the
 windows to learn in, the last ninth those by which the best network is chosen. The folder holds
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
-from dovetail.agents.history import Parts, divide, facts
+from dovetail.agents.history import Parts, Site, divide, facts
 from dovetail.agents.networks import KernelActor, QueueCritic
 from dovetail.agents.ppo import Ppo, PpoConfig, Update
 from dovetail.agents.rltune_config import RltuneConfig
@@ -57,8 +57,7 @@ class Progress:
 
 
 def train_rltune(
-    trace: Trace,
-    cluster: Cluster,
+    sites: Sequence[Site],
     folder: Path,
     config: RltuneConfig,
     report: Callable[[Progress], None] = lambda progress: None,
@@ -69,15 +68,14 @@ def train_rltune(
     `workers` are threads that step environments; any number finds the same. Ctrl-C ends the
     training; the best network so far is in the folder.
     """
+    if len(sites) != 1:
+        raise ConfigError(
+            f"rltune learns from one history at a time, not from {len(sites)}; "
+            "the agent evolution learns from several"
+        )
+    trace, cluster = sites[0]
     parts = divide(trace, config.length)
-    run = _Run(
-        folder,
-        config,
-        cluster,
-        parts,
-        facts("rltune", config, trace, cluster, parts.known),
-        workers,
-    )
+    run = _Run(folder, config, cluster, parts, facts("rltune", config, sites), workers)
     with _one_thread(), closing(run):
         run.resume()
         # An epoch ends by writing its state: a training that is interrupted has nothing to save.

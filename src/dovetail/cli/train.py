@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dovetail.cli.options import ClusterOption, JobsOption, LoadOption, SeedOption
+from dovetail.cli.options import JobsOption, LoadOption, SeedOption
+from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
     from dovetail.agents.catalogue import Progress
@@ -19,23 +20,31 @@ def _of(agent: str, metavar: str, flag: str, text: str, **more: Any) -> Any:
 
 
 def train(
-    trace: Annotated[
-        str, typer.Option("--trace", metavar="TRACE", help="A trace file, or synth:NAME.")
+    traces: Annotated[
+        list[str],
+        typer.Option(
+            "--trace",
+            metavar="TRACE",
+            help="A trace file, or synth:NAME. Several are learned from together.",
+        ),
     ],
-    cluster: ClusterOption,
+    clusters: Annotated[
+        list[str],
+        typer.Option("--cluster", metavar="CLUSTER", help="One for all traces, or one for each."),
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The checkpoint's folder.")],
     agent: Annotated[
         str,
         typer.Option(
             "--agent",
             metavar="NAME",
-            help="How to learn: evolution (of a network that corrects SAF) or rltune (PPO against "
-            "a base policy).",
+            help="How to learn: evolution (of an index of fifteen weighed terms, or of a network) "
+            "or rltune (PPO against a base policy).",
         ),
     ] = "evolution",
     epochs: Annotated[
         int | None,
-        _of("evolution 200, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
+        _of("evolution 60, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
     ] = None,
     estimates: Annotated[
         str,
@@ -47,7 +56,10 @@ def train(
     ] = "noisy:1",
     length: Annotated[
         int | None,
-        _of("evolution 1500, rltune 256", "N", "--length", "Jobs of one episode.", min=1),
+        _of("evolution 30000, rltune 256", "N", "--length", "Jobs of one episode.", min=1),
+    ] = None,
+    family: Annotated[
+        str | None, _of("evolution index", "NAME", "--family", "What is learned: index, network.")
     ] = None,
     base: Annotated[
         str | None, _of("rltune fcfs", "NAME", "--base", "The policy to be better than.")
@@ -86,28 +98,37 @@ def train(
     """
     from dovetail import api
     from dovetail.agents.catalogue import AGENTS
+    from dovetail.agents.history import Site
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
 
     chosen = AGENTS[agent]
     settings = {
-        "epochs": epochs, "length": length, "base": base, "metric": metric,
+        "epochs": epochs, "length": length, "family": family, "base": base, "metric": metric,
         "features": features, "start": start, "estimates": estimates, "seed": seed,
     }  # fmt: skip
     config = chosen.configure({n: value for n, value in settings.items() if value is not None})
     learn = chosen.load()
-    site = api.load_cluster(cluster)
-    history = open_trace(trace, site, jobs, load, seed)
+    if len(clusters) not in (1, len(traces)):
+        raise ConfigError(
+            f"{len(clusters)} clusters for {len(traces)} traces; give one --cluster, or one for "
+            "each --trace, in the same order"
+        )
+    sites = []
+    for i, trace in enumerate(traces):
+        cluster = api.load_cluster(clusters[i % len(clusters)])
+        sites.append(Site(open_trace(trace, cluster, jobs, load, seed), cluster))
+    count = sum(len(site.trace) for site in sites)
     warn_of_compiling()
     last = None
-    with progress_bar(f"learning from {len(history):,} jobs") as fraction:
+    with progress_bar(f"learning from {count:,} jobs") as fraction:
 
         def report(progress: Progress) -> None:
             nonlocal last
             last = progress
             fraction(progress.epoch / progress.epochs, str(progress))
 
-        found = learn(history, site, out, config, report, workers)
+        found = learn(sites, out, config, report, workers)
     if last is not None:
         typer.echo(f"on validation episodes, {last}")
     typer.echo(f"wrote {out}; it is a policy: --order {out} (epoch {found.card['epoch']})")

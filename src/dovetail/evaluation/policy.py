@@ -53,9 +53,7 @@ class Policy:
         self.parts()
 
     @classmethod
-    def parse(
-        cls, text: str, backfill: str = Backfill.EASY.value, placement: str = ""
-    ) -> Policy:
+    def parse(cls, text: str, backfill: str = Backfill.EASY.value, placement: str = "") -> Policy:
         """From ORDER[+BACKFILL][@PLACEMENT]; the other arguments stand in for what is left out."""
         head, _, place = _cut(text, "@")
         order, _, fill = _cut(head, "+")
