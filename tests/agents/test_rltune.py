@@ -53,7 +53,7 @@ def test_the_exported_ordering_scores_as_the_network_that_was_trained(name: str)
     actor = KernelActor(selection.width)
     torch.nn.init.normal_(actor.skip.weight)
     torch.nn.init.normal_(actor.decline)
-    ordering = Checkpoint("rltune", actor.arrays(selection), {}).ordering("net")
+    ordering = Checkpoint("rltune", actor.arrays(selection), {}).policy("net").ordering
 
     seen = np.empty((len(FEATURES), 100))
     describe_jobs(jobs, accounts, demands, cluster, np.arange(100), seen)

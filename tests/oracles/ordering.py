@@ -29,6 +29,13 @@ def score(name: str, job: Job, estimate: float, predicted: float, at: Moment) ->
     return math.inf if math.isnan(value) else value
 
 
+def limits(name: str, job: Job, estimate: float) -> tuple[float, float]:
+    """Below 0: may not pass a reserved job; and how many GPUs it has to leave free."""
+    if name != "careful":
+        return 0.0, 0.0
+    return (-1.0 if estimate > 8 * job.gpus else 1.0), (3.0 if estimate > 15 else 0.0)
+
+
 def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -> float:
     gpus, wait = job.gpus, at.now - job.submit
     match name:
@@ -40,7 +47,7 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return estimate
         case "ljf":
             return -estimate
-        case "saf":
+        case "saf" | "careful":
             return gpus * estimate
         case "wfp3":
             x = wait / estimate

@@ -10,7 +10,7 @@ from typing import Protocol
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
-from tests.oracles.ordering import FairShare, Moment, score
+from tests.oracles.ordering import FairShare, Moment, limits, score
 from tests.oracles.placement import Chunks, place, preference
 from tests.oracles.reservations import Books, Running
 from tests.oracles.shapes import Amount, Kind, Option, Site, groups_of, jobs_of
@@ -147,12 +147,17 @@ class _Play:
         books = Books(self.site, now, self.running)
         held_back: set[Kind] = set()  # kinds of all jobs that did not start
         reserved: set[Kind] = set()  # kinds of all jobs with a reservation
+        passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
         for row in self.queue(now):
+            if row in passed_over or self.takes_too_much(row, books):
+                continue
             kinds = self.kinds[row]
             if self.backfill is Backfill.NONE and kinds & held_back:
                 chunks = None
             else:
                 chunks = self.place(row, books)
+            if self.limits(row)[0] < 0 and kinds & reserved:
+                chunks = None
             if chunks is not None:
                 self.start(row, chunks, books)
                 self.answer.backfilled[row] = bool(kinds & reserved)
@@ -166,6 +171,19 @@ class _Play:
                 books.reserve_conservative(row, self.estimate[row], self.options[row])
                 reserved |= kinds
             held_back |= kinds
+
+    def limits(self, row: int) -> tuple[float, float]:
+        return limits(self.ordering, self.jobs[row], self.estimate[row])
+
+    def takes_too_much(self, row: int, books: Books) -> bool:
+        """Whether a job could start and would leave fewer GPUs free than its policy wants."""
+        _, keep = self.limits(row)
+        if keep <= 0 or self.place(row, books) is None:
+            return False
+        nodes = [n for n, kind in enumerate(self.site.kind) if kind in self.kinds[row]]
+        free = sum(books.room(node, books.now)[0] for node in nodes)
+        idle = free == sum(self.site.capacity[node][0] for node in nodes)
+        return not idle and free - self.jobs[row].gpus < keep
 
     def place(self, row: int, books: Books) -> Chunks | None:
         def admits(node: int, chunk: Amount) -> bool:

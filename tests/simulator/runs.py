@@ -17,6 +17,7 @@ from dovetail.simulator import simulate
 from tests.builders import JobRow
 from tests.oracles.answers import answer_of
 from tests.oracles.simulator import Answer
+from tests.simulator.careful import CAREFUL
 
 Affinity = Mapping[str, tuple[str, ...]]
 
@@ -46,7 +47,8 @@ def compiled_schedule(
 ) -> Schedule:
     """The schedule; `affinity` replaces the placement's own, and history is always at hand."""
     place = replace(PLACEMENTS[placement], affinity=affinity or {})
-    return simulate(trace, cluster, ORDERINGS[ordering], place, backfill, estimates, HISTORY)
+    order = CAREFUL if ordering == CAREFUL.name else ORDERINGS[ordering]
+    return simulate(trace, cluster, order, place, backfill, estimates, HISTORY)
 
 
 def compiled(

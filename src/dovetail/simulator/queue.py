@@ -117,10 +117,13 @@ def rescore(w: World, rules: Rules) -> None:
     )  # fmt: skip
     count = 0
     for i in range(w.active_count):
-        mine = demand(w, demand(w, i).active)
+        number = demand(w, i).active
+        mine = demand(w, number)
         for at in range(mine.low, mine.high):
             values[at] = new_scores[count] if new_scores[count] < WORST else WORST
             gate[at], keep[at] = new_gates[count], new_keeps[count]
+            if mine.fits and takes_too_much(w, number, at):
+                values[at] = math.inf  # all at once: passed over in their turn, each costs a search
             count += 1
 
 
@@ -190,8 +193,6 @@ def _lowest(w: World, number: int) -> int:
         if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
             continue
         if mine.behind and gate[at] < 0.0:
-            continue
-        if mine.fits and takes_too_much(w, number, at):
             continue
         best, best_score = at, score
     return best
