@@ -11,7 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from dovetail.agents.networks import KernelActor, QueueCritic  # noqa: E402 - torch is optional
-from dovetail.agents.ppo import Ppo, PpoConfig  # noqa: E402
+from dovetail.agents.ppo import Ppo  # noqa: E402
+from dovetail.agents.ppo_config import PpoConfig  # noqa: E402
 from dovetail.agents.ragged import best, join, log_softmax, pack, tensors  # noqa: E402
 from dovetail.agents.rollout import advantages, play_best  # noqa: E402
 from dovetail.domain.errors import ConfigError  # noqa: E402
@@ -42,8 +43,8 @@ class PickTheLargest:
         return self.seen
 
     def step(self, actions: Any) -> tuple[Seen, Any, Any, Mapping[str, Any]]:
-        first = np.append(self.seen["jobs"][:, :, 0], np.zeros((self.count, 1)), axis=1)
-        reward: Any = first[np.arange(self.count), actions].astype(np.float64)
+        first: Any = np.append(self.seen["jobs"][:, :, 0], np.zeros((self.count, 1)), axis=1)
+        reward = first[np.arange(self.count), actions].astype(np.float64)
         self.seen = shown(self.count, self.random)
         return self.seen, reward, np.ones(self.count, np.bool_), {}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from dovetail.domain.cluster import Cluster
@@ -48,3 +50,9 @@ def facts(agent: str, config: Any, trace: Trace, cluster: Cluster, known: int) -
         "cluster_digest": cluster.digest(),
         "jobs_known": known,
     }
+
+
+def refuse_other(folder: Path, found: dict[str, Any], mine: dict[str, Any]) -> None:
+    """A folder with a training of another configuration, trace or cluster is not gone on with."""
+    if found != json.loads(json.dumps(mine)):
+        raise ConfigError(f"{folder} holds a training with other settings; choose another --out")

@@ -20,7 +20,7 @@ import numpy as np
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.agents.episodes import Episode, make_episodes
 from dovetail.agents.evolution import Evolution
-from dovetail.agents.history import divide, facts
+from dovetail.agents.history import divide, facts, refuse_other
 from dovetail.agents.models import evolved_arrays
 from dovetail.agents.players import Players
 from dovetail.domain.cluster import Cluster
@@ -126,10 +126,7 @@ class _Run:
             return
         with np.load(path, allow_pickle=False) as found:
             about = json.loads(str(found["about"]))
-            if about["facts"] != json.loads(json.dumps(self.facts)):
-                raise ConfigError(
-                    f"{self.folder} holds a training with other settings; choose another --out"
-                )
+            refuse_other(self.folder, about["facts"], self.facts)
             for name in ("mean", "variance", "path", "scale_path"):
                 setattr(self.search, name, found[name])
         self.search.spread = about["spread"]
