@@ -149,11 +149,15 @@ def test_a_model_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
         load_checkpoint(tmp_path)
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
-    wrong: dict[str, Any]
-    for wrong in ({"epochs": 0}, {"temperature": 0.0}, {"seed": -1}):
-        with pytest.raises(ConfigError, match=next(iter(wrong))):
-            RltuneConfig(**wrong)
-    for wrong in ({"base": "fcf"}, {"metric": "bsl"}, {"features": "al"}, {"start": "sfa"}):
-        with pytest.raises(UnknownName, match="did you mean"):
-            RltuneConfig(**wrong)
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"temperature": 0.0}, {"seed": -1}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        RltuneConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"base": "fcf"}, {"metric": "bsl"}, {"features": "al"}, {"start": "sfa"}]
+)
+def test_misspelt_parts_are_answered_with_the_nearest(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UnknownName, match="did you mean"):
+        RltuneConfig(**wrong)
