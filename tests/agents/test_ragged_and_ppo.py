@@ -55,7 +55,7 @@ def test_the_softmax_within_decisions_is_the_dense_masked_one() -> None:
     random = np.random.default_rng(0)
     seen = shown(50, random)
     ragged = pack(seen)
-    dense = torch.from_numpy(random.normal(0, 30, seen["mask"].shape).astype(np.float32))
+    dense = torch.from_numpy(np.asarray(random.normal(0, 30, seen["mask"].shape), np.float32))
     valid = torch.from_numpy(seen["mask"].astype(bool))
     given = tensors(ragged)
     flat = dense[valid].requires_grad_()
