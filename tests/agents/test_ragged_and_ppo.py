@@ -11,7 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from dovetail.agents.networks import KernelActor, QueueCritic  # noqa: E402 - torch is optional
-from dovetail.agents.ppo import Ppo, PpoConfig  # noqa: E402
+from dovetail.agents.ppo import Ppo  # noqa: E402
+from dovetail.agents.ppo_config import PpoConfig  # noqa: E402
 from dovetail.agents.ragged import best, join, log_softmax, pack, tensors  # noqa: E402
 from dovetail.agents.rollout import advantages, play_best  # noqa: E402
 from dovetail.domain.errors import ConfigError  # noqa: E402
@@ -42,8 +43,10 @@ class PickTheLargest:
         return self.seen
 
     def step(self, actions: Any) -> tuple[Seen, Any, Any, Mapping[str, Any]]:
-        first = np.append(self.seen["jobs"][:, :, 0], np.zeros((self.count, 1)), axis=1)
-        reward: Any = first[np.arange(self.count), actions].astype(np.float64)
+        first = self.seen["jobs"][:, :, 0]
+        reward = np.zeros(self.count)  # declining earns nothing
+        picked = np.flatnonzero(actions < ROWS)
+        reward[picked] = first[picked, actions[picked]]
         self.seen = shown(self.count, self.random)
         return self.seen, reward, np.ones(self.count, np.bool_), {}
 
@@ -52,7 +55,7 @@ def test_the_softmax_within_decisions_is_the_dense_masked_one() -> None:
     random = np.random.default_rng(0)
     seen = shown(50, random)
     ragged = pack(seen)
-    dense = torch.from_numpy(random.normal(0, 30, seen["mask"].shape).astype(np.float32))
+    dense = torch.from_numpy(np.asarray(random.normal(0, 30, seen["mask"].shape), np.float32))
     valid = torch.from_numpy(seen["mask"].astype(bool))
     given = tensors(ragged)
     flat = dense[valid].requires_grad_()
@@ -77,7 +80,7 @@ def test_packed_decisions_keep_rows_actions_and_order() -> None:
         rows = some.rows[part][~some.rowless[part]]
         assert np.array_equal(rows, seen["jobs"][decision][: len(rows)])
     again = join([ragged.take(np.arange(5)), ragged.take(np.arange(5, 20))])
-    assert all(np.array_equal(a, b) for a, b in zip(again, ragged, strict=True))
+    assert all(np.array_equal(getattr(again, n), getattr(ragged, n)) for n in ragged._fields)
 
 
 def test_the_best_of_equals_is_the_first() -> None:

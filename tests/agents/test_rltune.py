@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
 from dovetail.agents.history import Site  # noqa: E402
 from dovetail.agents.networks import KernelActor  # noqa: E402 - torch is optional
+from dovetail.agents.ppo_config import PpoConfig  # noqa: E402
 from dovetail.agents.ragged import pack, tensors  # noqa: E402
 from dovetail.agents.rltune import Progress, train_rltune  # noqa: E402
 from dovetail.agents.rltune_config import RltuneConfig  # noqa: E402
@@ -31,8 +32,10 @@ TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.1, cluster_gpu
 CLUSTER = cluster_of("8x8")
 TINY = RltuneConfig(
     epochs=3, episodes_per_epoch=8, length=64, windows=6, validation_windows=4, environments=4,
-    validate_every=1, actor_rate=3e-3, minibatch=256, start="random",
+    validate_every=1, start="random", ppo=PpoConfig(actor_rate=3e-3, minibatch=256),
 )  # fmt: skip
+
+STUCK = PpoConfig(actor_rate=1e-12)
 
 
 def train(folder: Path, config: RltuneConfig = TINY, **more: Any) -> Checkpoint:
@@ -114,7 +117,7 @@ def test_ctrl_c_in_the_first_epoch_keeps_the_start(
 
 def test_patience_ends_a_training_that_no_longer_improves(tmp_path: Path) -> None:
     seen: list[Progress] = []
-    train(tmp_path, replace(TINY, actor_rate=1e-12, patience=2, epochs=9), report=seen.append)
+    train(tmp_path, replace(TINY, ppo=STUCK, patience=2, epochs=9), report=seen.append)
     assert seen[-1].epoch <= 3
 
 
@@ -147,10 +150,15 @@ def test_a_model_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
         load_checkpoint(tmp_path)
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
-    for wrong in ({"epochs": 0}, {"temperature": 0.0}, {"seed": -1}):
-        with pytest.raises(ConfigError, match=next(iter(wrong))):
-            RltuneConfig(**wrong)  # type: ignore[arg-type]
-    for misspelt in ({"base": "fcf"}, {"metric": "bsl"}, {"features": "al"}, {"start": "sfa"}):
-        with pytest.raises(UnknownName, match="did you mean"):
-            RltuneConfig(**misspelt)
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"temperature": 0.0}, {"seed": -1}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        RltuneConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"base": "fcf"}, {"metric": "bsl"}, {"features": "al"}, {"start": "sfa"}]
+)
+def test_misspelt_parts_are_answered_with_the_nearest(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UnknownName, match="did you mean"):
+        RltuneConfig(**wrong)

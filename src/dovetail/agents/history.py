@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dovetail.domain.cluster import Cluster
@@ -61,3 +63,9 @@ def facts(agent: str, config: Any, sites: Sequence[Site]) -> dict[str, Any]:
             for site in sites
         ],
     }
+
+
+def refuse_other(folder: Path, found: dict[str, Any], mine: dict[str, Any]) -> None:
+    """A folder with a training of another configuration, trace or cluster is not gone on with."""
+    if found != json.loads(json.dumps(mine)):
+        raise ConfigError(f"{folder} holds a training with other settings; choose another --out")

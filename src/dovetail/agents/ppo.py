@@ -17,40 +17,13 @@ import numpy as np
 import torch
 from torch import nn
 
+from dovetail.agents.ppo_config import PpoConfig
 from dovetail.agents.ragged import Ragged, Singles, log_softmax, tensors
 from dovetail.agents.rollout import BatchEnvironment, Rollout, advantages, play
-from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 
 JUDGED = 4096
 """Decisions whose values are computed together: the padded queues of all would take gigabytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class PpoConfig:
-    """RLTune's settings, with a few passes over minibatches instead of 80 over everything."""
-
-    discount: float = 1.0
-    decay: float = 0.97  # λ of the advantage estimates
-    clip: float = 0.2
-    entropy: float = 0.001  # weight of the bonus
-    passes: int = 3
-    minibatch: int = 512  # decisions
-    divergence: float = 0.015  # KL at which the passes over a rollout stop
-    actor_rate: float = 3e-4
-    critic_rate: float = 1e-3
-    longest_step: float = 1.0  # norm to which a gradient is clipped
-
-    def __post_init__(self) -> None:
-        for name in ("passes", "minibatch"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")
-        for name in ("clip", "divergence", "actor_rate", "critic_rate", "longest_step"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}, expected above 0")
-        for name in ("discount", "decay"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}, expected 0 to 1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
-from dovetail.agents.history import Parts, Site, divide, facts
+from dovetail.agents.history import Parts, Site, divide, facts, refuse_other
 from dovetail.agents.networks import KernelActor, QueueCritic
-from dovetail.agents.ppo import Ppo, PpoConfig, Update
+from dovetail.agents.ppo import Ppo, Update
 from dovetail.agents.rltune_config import RltuneConfig
 from dovetail.agents.rollout import play_best
 from dovetail.agents.starts import STARTS
@@ -113,18 +113,7 @@ class _Run:
         rule = STARTS[config.start](self.selection, cluster.total_gpus, config.temperature)
         if rule is not None:
             self.actor.follow(rule)
-        self.learner = Ppo(
-            self.actor,
-            critic,
-            PpoConfig(
-                actor_rate=config.actor_rate,
-                critic_rate=config.critic_rate,
-                passes=config.passes,
-                minibatch=config.minibatch,
-                decay=config.decay,
-                entropy=config.entropy,
-            ),
-        )
+        self.learner = Ppo(self.actor, critic, config.ppo)
         self.epoch, self.best, self.stale = 0, -math.inf, 0
         self.logs: SummaryWriter | None = None
 
@@ -139,10 +128,7 @@ class _Run:
             about = json.loads(found["about"])
         except (OSError, RuntimeError, KeyError, ValueError) as problem:
             raise ConfigError(f"{path}: not a readable training: {problem}") from problem
-        if about["facts"] != json.loads(json.dumps(self.facts)):
-            raise ConfigError(
-                f"{self.folder} holds a training with other settings; choose another --out"
-            )
+        refuse_other(self.folder, about["facts"], self.facts)
         for name, part in self._parts().items():
             part.load_state_dict(found[name])
         self.epoch, self.best, self.stale = about["epoch"], about["best"], about["stale"]

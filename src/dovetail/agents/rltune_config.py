@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dovetail.agents.ppo_config import PpoConfig
 from dovetail.agents.starts import STARTS
 from dovetail.domain.errors import ConfigError
 from dovetail.envs.reward import METRICS
@@ -27,12 +28,7 @@ class RltuneConfig:
     validation_windows: int = 64
     environments: int = 50  # played side by side
     estimates: str = "noisy:1"
-    actor_rate: float = 1e-3
-    critic_rate: float = 1e-3
-    passes: int = 3  # over the decisions of an epoch
-    minibatch: int = 512  # decisions
-    entropy: float = 0.001
-    decay: float = 0.97  # λ of the advantage estimates
+    ppo: PpoConfig = PpoConfig()  # noqa: RUF009 - it is frozen
     validate_every: int = 5  # epochs
     patience: int = 8  # validations without improvement
     seed: int = 0
@@ -40,7 +36,7 @@ class RltuneConfig:
     def __post_init__(self) -> None:
         for name in (
             "epochs", "episodes_per_epoch", "length", "windows", "validation_windows",
-            "environments", "passes", "minibatch", "validate_every", "patience",
+            "environments", "validate_every", "patience",
         ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")

@@ -20,7 +20,7 @@ import numpy as np
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
 from dovetail.agents.evolution import Evolution
 from dovetail.agents.families import FAMILIES
-from dovetail.agents.history import Site, divide, facts
+from dovetail.agents.history import Site, divide, facts, refuse_other
 from dovetail.agents.players import Players
 from dovetail.agents.replays import Replay, Score, make_replay, make_replays
 from dovetail.domain.errors import ConfigError
@@ -147,10 +147,7 @@ class _Run:
             return
         with np.load(path, allow_pickle=False) as found:
             about = json.loads(str(found["about"]))
-            if about["facts"] != json.loads(json.dumps(self.facts)):
-                raise ConfigError(
-                    f"{self.folder} holds a training with other settings; choose another --out"
-                )
+            refuse_other(self.folder, about["facts"], self.facts)
             for name in ("mean", "variance", "path", "scale_path"):
                 setattr(self.search, name, found[name])
         self.search.spread = about["spread"]

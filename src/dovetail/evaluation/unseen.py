@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.agents.history import UNSEEN
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
@@ -20,9 +21,6 @@ from dovetail.domain.trace import Trace
 from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run
 from dovetail.evaluation.statistics import Interval, ratio_of_means
-
-UNSEEN = 0.1
-"""Share of a trace, at its end, on which results count."""
 
 BLOCKS = 40
 """Blocks of consecutive jobs that the bootstrap draws from."""
