@@ -24,6 +24,7 @@ from dovetail.domain.policy import (
 )
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
+from dovetail.simulator.asking import Asking
 from dovetail.simulator.build import Tables
 from dovetail.simulator.clock import ADVANCE
 from dovetail.simulator.invariants import check
@@ -79,6 +80,9 @@ class Simulation:
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
+        self.asking = (
+            Asking(self.tables, self._rules, placement.optimiser) if placement.optimiser else None
+        )
         self._advance = ADVANCE[backfill]
         self._advance(self.tables.world, self._rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
@@ -93,6 +97,8 @@ class Simulation:
         began = time.perf_counter()
         more = self._advance(self.tables.world, self._rules, steps)
         self._seconds += time.perf_counter() - began
+        if self.asking is not None:
+            self.asking.raise_failure()
         return more
 
     @property

@@ -10,9 +10,8 @@
 
 from __future__ import annotations
 
-from dovetail.policies.optimiser.objective import value
-from dovetail.policies.optimiser.plan import JobPlan, Plan
-from dovetail.policies.optimiser.problem import (
+from dovetail.domain.plan import JobPlan, Plan
+from dovetail.domain.problem import (
     ANY_KIND,
     Chunk,
     JobAsk,
@@ -24,6 +23,7 @@ from dovetail.policies.optimiser.problem import (
     kinds_by,
     weights_by_rank,
 )
+from dovetail.policies.optimiser.objective import value
 from dovetail.policies.optimiser.rltune import rltune_way
 from dovetail.policies.optimiser.solve import (
     EXACT,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.plan import JobPlan
-from dovetail.policies.optimiser.problem import Problem
+from dovetail.domain.plan import JobPlan
+from dovetail.domain.problem import Problem
 from dovetail.policies.optimiser.reduced import Reduced
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
+from dovetail.domain.plan import Plan
+from dovetail.domain.problem import Chunk, JobAsk, NodeState, Problem, Shape
 from dovetail.policies.optimiser.asks import asks_of
 from dovetail.policies.optimiser.candidates import candidates_of
 from dovetail.policies.optimiser.choice import choice_in
@@ -18,8 +20,6 @@ from dovetail.policies.optimiser.groups import groups_of
 from dovetail.policies.optimiser.highs import load_highs, solve
 from dovetail.policies.optimiser.model import model_of
 from dovetail.policies.optimiser.objective import worth
-from dovetail.policies.optimiser.plan import Plan
-from dovetail.policies.optimiser.problem import Chunk, JobAsk, NodeState, Problem, Shape
 from dovetail.policies.optimiser.reduced import Reduced
 
 LEAST_SECONDS = 0.005
