@@ -4,7 +4,7 @@
     plan = optimise(problem) if has_choice(problem) else multistart_greedy(problem)
     for part in plan.starts: start(part.job, part.nodes, part.chunks)
 
-`multistart_greedy` (about two milliseconds) is meant for simulation and training, `optimise`
+`multistart_greedy` (about a millisecond) is meant for simulation and training, `optimise`
 (HiGHS, at most 250 ms) for live use; both maximise `value` and answer with a `Plan`.
 """
 

@@ -1,4 +1,4 @@
-"""Greedy placement over many orders of the jobs: a good plan in about two milliseconds."""
+"""Greedy placement over many orders of the jobs: a good plan in about a millisecond."""
 
 from __future__ import annotations
 
