@@ -98,7 +98,7 @@ def optimise(
     if solved.rows is None:
         return _plan(problem, reduced, rows, "greedy", None, began, ran_out)
     plan = _plan(problem, reduced, solved.rows, "milp", solved.gap, began, "")
-    if plan.value < greedy_value or (plan.value == greedy_value and solved.out_of_time):
+    if plan.value <= greedy_value:
         why = ran_out if solved.out_of_time else "HiGHS found nothing better than the greedy plan"
         return _plan(problem, reduced, rows, "greedy", solved.gap, began, why)
     how = "best found when the budget ran out" if solved.out_of_time else "solved"
