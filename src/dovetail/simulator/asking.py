@@ -34,7 +34,11 @@ _DOOR = CFUNCTYPE(c_int64, c_int64)
 
 
 class Asking:
-    """Plans for one simulation; `planned` and `refused` count how often that succeeded."""
+    """Plans for one simulation.
+
+    asked: plans made; planned: jobs that started as planned; refused: plans whose first job
+    could not start so.
+    """
 
     def __init__(self, tables: Tables, rules: Rules, optimiser: Optimiser) -> None:
         self.asked = self.planned = self.refused = 0
@@ -45,6 +49,9 @@ class Asking:
         self._failure: BaseException | None = None
         self._door = _DOOR(self._answer)  # lives as long as the tables that hold its address
         tables.world["planner"] = cast(self._door, c_void_p).value
+
+    def counts(self) -> dict[str, int]:
+        return {"asked": self.asked, "planned": self.planned, "refused": self.refused}
 
     def raise_failure(self) -> None:
         """Raise what went wrong behind the door: an exception cannot pass through a kernel."""

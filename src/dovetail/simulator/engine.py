@@ -35,6 +35,9 @@ from dovetail.simulator.warm import Window, resume
 STEPS = 20_000
 """Event times between looks at the outside world: progress, Ctrl-C."""
 
+PLANNED_STEPS = 500
+"""The same for a placement that plans: about half a second."""
+
 
 class Simulation:
     """One simulation that can be advanced bit by bit.
@@ -127,7 +130,7 @@ class Simulation:
             events=int(world["events"]),
             fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
             sim_seconds=self._seconds,
-            config=self.config,
+            config={**self.config, "plans": self.asking.counts()} if self.asking else self.config,
         )
 
 
@@ -145,9 +148,10 @@ def simulate(
     """Replay a trace on a cluster under a policy; `checked`: test the state after every event."""
     simulation = Simulation(trace, cluster, ordering, placement, backfill, estimates, predictor)
     simulation.tables.world["checked"] = checked
+    steps = 1 if checked else STEPS if simulation.asking is None else PLANNED_STEPS
     more = True
     while more:
-        more = simulation.advance(1 if checked else STEPS)
+        more = simulation.advance(steps)
         if checked:
             check(simulation.tables, cluster)
         if progress is not None:
