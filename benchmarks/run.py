@@ -18,7 +18,7 @@ def main(names: list[str]) -> None:
     # One thread each: two on shared cores measure each other.
     for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"):
         os.environ.setdefault(variable, "1")
-    from benchmarks import environment, optimiser, simulator, start_up, training
+    from benchmarks import environment, optimiser, placements, simulator, start_up, training
 
     RESULTS.mkdir(exist_ok=True)
     parts = {
@@ -27,6 +27,7 @@ def main(names: list[str]) -> None:
         "optimiser": optimiser,
         "environment": environment,
         "training": training,
+        "placements": placements,
     }
     for name, part in parts.items():
         if names and name not in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from dovetail.policies.optimiser import (
     Chunk,
     JobAsk,
     NodeState,
+    Plan,
     Problem,
     Releases,
     Shape,
@@ -194,3 +196,14 @@ def test_nonsense_is_refused_in_words(make: object, said: str) -> None:
     assert callable(make)
     with pytest.raises(ConfigError, match=said):
         make()
+
+
+@pytest.mark.parametrize("solver", [multistart_greedy, optimise])
+def test_a_job_that_is_due_starts_now_whatever_it_costs_others(
+    solver: Callable[[Problem], Plan],
+) -> None:
+    due = replace(job(1, weight=40), due=True)
+    plan = solver(Problem(cluster(8), (due, job(8, weight=100))))
+    assert [part.job for part in plan.starts] == [0]
+    plan = solver(Problem(cluster(8), (replace(due, due=False), job(8, weight=100))))
+    assert [part.job for part in plan.starts] == [1]

@@ -20,6 +20,8 @@ from tests.oracles.simulator import Answer
 from tests.simulator.careful import CAREFUL
 
 Affinity = Mapping[str, tuple[str, ...]]
+PREFERRING = [name for name, placement in PLACEMENTS.items() if placement.optimiser is None]
+"""Placements that the oracle has a twin of; of those that plan it cannot foretell the nodes."""
 
 
 class Run(Protocol):

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from dovetail.domain.policy import Backfill, Estimates
 from dovetail.policies.ordering import ORDERINGS
-from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from tests.oracles.answers import FromHistory, difference
 from tests.oracles.cases import Case, cases, reduced
 from tests.oracles.simulator import simulate as play
-from tests.simulator.runs import compiled
+from tests.simulator.runs import PREFERRING, compiled
 
 Estimated = Callable[[Case], Estimates]
 quick = settings(
@@ -28,7 +27,7 @@ quick = settings(
 
 
 @pytest.mark.parametrize("backfill", list(Backfill), ids=lambda backfill: backfill.value)
-@pytest.mark.parametrize("placement", list(PLACEMENTS))
+@pytest.mark.parametrize("placement", PREFERRING)
 @pytest.mark.parametrize("ordering", list(ORDERINGS))
 @settings(quick, max_examples=15)
 @given(case=cases(most_jobs=14))
@@ -42,7 +41,7 @@ def test_every_combination_of_policies_gives_the_schedule_of_the_oracle(
 @given(
     case=cases(),
     ordering=st.sampled_from(list(ORDERINGS)),
-    placement=st.sampled_from(list(PLACEMENTS)),
+    placement=st.sampled_from(PREFERRING),
     backfill=st.sampled_from(list(Backfill)),
 )
 def test_longer_traces_give_the_schedule_of_the_oracle(

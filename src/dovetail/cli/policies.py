@@ -26,6 +26,9 @@ _PLACEMENTS = {
     "topology-aware": "best-fit; gangs on as few switches as possible",
     "fgd": "the node where the expected waste grows least (fragmentation gradient descent)",
     "gpu-affinity": "best-fit; kinds of jobs try the GPU types that suit them first",
+    "milp": "a plan for the first 16 jobs by HiGHS (needs dovetail-scheduler[milp])",
+    "multistart": "a plan for the first 16 jobs: the best of many greedy ones",
+    "rltune": "packs or spreads the job, whichever lets the first 16 use more GPUs (RLTune)",
     "lifetime": "few free GPUs, and busy for as long anyway: whole nodes become free sooner",
 }
 _BACKFILLS = {

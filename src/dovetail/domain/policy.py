@@ -21,6 +21,8 @@ from numba import types
 
 from dovetail.domain.compiled import Late
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.plan import Plan
+from dovetail.domain.problem import Problem
 from dovetail.domain.tables import Row, dtype_of
 
 
@@ -108,6 +110,7 @@ JobRows = Sequence[JobFacts]
 AccountRows = Sequence[AccountFacts]
 DemandRows = Sequence[DemandFacts]
 ClusterRow = Sequence[ClusterFacts]
+Optimiser = Callable[[Problem], Plan]
 
 
 def scoring(function: Callable[..., None]) -> Late:
@@ -156,6 +159,7 @@ class Placement:
     few_switches: bool = False
     uses_time: bool = False  # the preference looks at how long the node stays busy
     weights: Floats = field(default_factory=lambda: np.empty(0))  # its parameters
+    optimiser: Optimiser | None = None  # asked where there is a choice; `prefer` where it fails
 
 
 class Backfill(Enum):

@@ -24,6 +24,7 @@ from dovetail.domain.policy import (
 )
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
+from dovetail.simulator.asking import Asking
 from dovetail.simulator.build import Tables
 from dovetail.simulator.clock import ADVANCE
 from dovetail.simulator.invariants import check
@@ -33,6 +34,9 @@ from dovetail.simulator.warm import Window, resume
 
 STEPS = 20_000
 """Event times between looks at the outside world: progress, Ctrl-C."""
+
+PLANNED_STEPS = 500
+"""The same for a placement that plans: about half a second."""
 
 
 class Simulation:
@@ -79,6 +83,9 @@ class Simulation:
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
+        self.asking = (
+            Asking(self.tables, self._rules, placement.optimiser) if placement.optimiser else None
+        )
         self._advance = ADVANCE[backfill]
         self._advance(self.tables.world, self._rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
@@ -93,6 +100,8 @@ class Simulation:
         began = time.perf_counter()
         more = self._advance(self.tables.world, self._rules, steps)
         self._seconds += time.perf_counter() - began
+        if self.asking is not None:
+            self.asking.raise_failure()
         return more
 
     @property
@@ -121,7 +130,7 @@ class Simulation:
             events=int(world["events"]),
             fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
             sim_seconds=self._seconds,
-            config=self.config,
+            config={**self.config, "plans": self.asking.counts()} if self.asking else self.config,
         )
 
 
@@ -139,9 +148,10 @@ def simulate(
     """Replay a trace on a cluster under a policy; `checked`: test the state after every event."""
     simulation = Simulation(trace, cluster, ordering, placement, backfill, estimates, predictor)
     simulation.tables.world["checked"] = checked
+    steps = 1 if checked else STEPS if simulation.asking is None else PLANNED_STEPS
     more = True
     while more:
-        more = simulation.advance(1 if checked else STEPS)
+        more = simulation.advance(steps)
         if checked:
             check(simulation.tables, cluster)
         if progress is not None:

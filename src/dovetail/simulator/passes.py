@@ -8,9 +8,10 @@ import numpy as np
 
 from dovetail.domain.compiled import inner
 from dovetail.simulator import events, reserving
+from dovetail.simulator.choosing import find_nodes
 from dovetail.simulator.describing import describe
 from dovetail.simulator.free import take
-from dovetail.simulator.placing import demand_fits, place
+from dovetail.simulator.placing import demand_fits
 from dovetail.simulator.queue import remove, rescore, seek, takes_too_much
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
@@ -145,7 +146,7 @@ def start_next(w: World, rules: Rules, number: int) -> bool:
     """Start the job under the demand's cursor if it can be placed, and move the cursor on."""
     at = demand(w, number).cursor
     job = waiting(w)[at]
-    chosen = place(w, rules.prefer, rules.few_switches, job)
+    chosen = find_nodes(w, rules, job)
     if chosen < 0:
         return False
     start(w, job, chosen)

@@ -49,6 +49,7 @@ class World(Row):
     looks_at_time: bool  # the placement prefers nodes by how long they stay busy
     checked: bool  # look after every EASY pass whether a reserved job was delayed
     delayed: int  # reserved jobs that were
+    planner: int  # address of a function that picks nodes for a job; 0: none
     # addresses
     cluster: int  # [1] ClusterFacts
     jobs: int  # [jobs] JobFacts

@@ -15,9 +15,10 @@ import math
 
 from dovetail.domain.compiled import inner
 from dovetail.simulator import reserving
+from dovetail.simulator.choosing import find_nodes
 from dovetail.simulator.clock import go_to, next_time
 from dovetail.simulator.passes import begin_pass, narrow, start
-from dovetail.simulator.placing import option_fits, place
+from dovetail.simulator.placing import option_fits
 from dovetail.simulator.queue import ends_in_time, remove, seek
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
@@ -60,7 +61,7 @@ def choose(w: World, rules: Rules, job: int) -> int:
     mine = demand(w, number)
     kinds, reserved = mine.kinds, reserved_kinds(w)
     if mine.fits:
-        chosen = place(w, rules.prefer, rules.few_switches, job)
+        chosen = find_nodes(w, rules, job)
         if chosen >= 0:
             start(w, job, chosen)
             run_of(w, job).backfilled = kinds & reserved != 0

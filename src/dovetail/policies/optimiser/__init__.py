@@ -4,15 +4,14 @@
     plan = optimise(problem) if has_choice(problem) else multistart_greedy(problem)
     for part in plan.starts: start(part.job, part.nodes, part.chunks)
 
-`multistart_greedy` (about two milliseconds) is meant for simulation and training, `optimise`
+`multistart_greedy` (about a millisecond) is meant for simulation and training, `optimise`
 (HiGHS, at most 250 ms) for live use; both maximise `value` and answer with a `Plan`.
 """
 
 from __future__ import annotations
 
-from dovetail.policies.optimiser.objective import value
-from dovetail.policies.optimiser.plan import JobPlan, Plan
-from dovetail.policies.optimiser.problem import (
+from dovetail.domain.plan import JobPlan, Plan
+from dovetail.domain.problem import (
     ANY_KIND,
     Chunk,
     JobAsk,
@@ -24,6 +23,7 @@ from dovetail.policies.optimiser.problem import (
     kinds_by,
     weights_by_rank,
 )
+from dovetail.policies.optimiser.objective import value
 from dovetail.policies.optimiser.rltune import rltune_way
 from dovetail.policies.optimiser.solve import (
     EXACT,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.objective import DISCOUNT, EXTRA_NODE, FRAGMENT, references
-from dovetail.policies.optimiser.problem import Problem
+from dovetail.domain.problem import Problem
+from dovetail.policies.optimiser.objective import EXTRA_NODE, FRAGMENT, points_of, references
 
 
 class Asks(NamedTuple):
@@ -41,10 +41,9 @@ def asks_of(problem: Problem) -> Asks:
     ]
     wanted = references(jobs)
     fewest = [min(shape.nodes for shape in job.shapes) for job in jobs for _ in job.shapes]
-    worth = np.array([job.weight * job.gpus for job in jobs], np.int64)
     return Asks(
         np.cumsum([0] + [len(job.shapes) for job in jobs], dtype=np.int64),
-        worth[:, None] * np.array(DISCOUNT[: len(slots)], np.int64),
+        np.array(points_of(jobs, len(slots)), np.int64),
         np.array([(shape.many, shape.few) for shape in shapes], np.int64).reshape(-1, 2),
         np.array([(shape.large, shape.small) for shape in shapes], np.int64).reshape(-1, 2, 3),
         np.array([shape.kinds for shape in shapes], np.int64),

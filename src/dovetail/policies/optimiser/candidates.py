@@ -11,9 +11,12 @@ from dovetail.domain.jobs import Ints
 from dovetail.policies.optimiser.asks import Asks
 from dovetail.policies.optimiser.groups import Groups
 
-NEVER = 1 << 40
-SLOT_STEP = 1 << 32
+NEVER = 1 << 50
+SLOT_STEP = 1 << 40
 """Between the keys of two slots: more than any waste."""
+
+TIE = 128
+"""More than a node's GPUs: where waste is equal, the node with the fewest free ones goes first."""
 
 
 class Candidates(NamedTuple):
@@ -77,14 +80,14 @@ def _keys(shape: int, asks: Asks, groups: Groups, waste: Ints, crowd: Ints, keys
                 max(0, free[group, 0, 2] - chunk[shape, fitting, 2]),
                 kind[group], wanted, wanted_kinds, rate,
             )  # fmt: skip
-            keys[group] = SLOT_STEP // 4 + after - waste[group]
+            keys[group] = SLOT_STEP // 4 + (after - waste[group]) * TIE + free[group, 0, 0]
             if gang:
                 crowd[switch[group]] += first[group + 1] - first[group]
     if gang:
         for group in range(len(keys)):
             if keys[group] < SLOT_STEP:
                 near = min(crowd[switch[group]], 63)
-                keys[group] += (63 - near << 24) + (switch[group] % 128 << 17)
+                keys[group] += (63 - near << 32) + (switch[group] % 128 << 25)
 
 
 @inner

@@ -1,4 +1,4 @@
-"""Greedy placement over many orders of the jobs: a good plan in about two milliseconds."""
+"""Greedy placement over many orders of the jobs: a good plan in about a millisecond."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _random(state: NDArray[np.uint64], below: int) -> int:
 @inner
 def _put_single(w: World, job: int, slot: int) -> int:
     """Place a job on the one node that costs least, of all shapes; the points, or MUCH."""
-    best, best_shape, best_group = MUCH, -1, -1
+    best, best_shape, best_group, best_free = MUCH, -1, -1, 0
     for shape in range(job_row(w, job).first, job_row(w, job).last):
         row = shape_row(w, shape)
         if row.nodes > 1:
@@ -58,13 +58,15 @@ def _put_single(w: World, job: int, slot: int) -> int:
                     lost = waste_after(w, shape, 0, group) - group_row(w, group).waste
                     cost = row.penalty + lost
                 else:
-                    cost = moment_row(w, group * w.slot_count + slot).gpus
-                if cost < best:
-                    best, best_shape, best_group = cost, shape, group
+                    cost = 0
+                # Where the plan sees no difference the job is packed, as best-fit would.
+                free = moment_row(w, group * w.slot_count + slot).gpus
+                if cost < best or (cost == best and free < best_free):
+                    best, best_shape, best_group, best_free = cost, shape, group, free
     if best_shape < 0:
         return MUCH
     put(w, job, best_shape, 0, best_group, slot, 1)
-    return best if slot == 0 else 0
+    return best
 
 
 @inner

@@ -19,8 +19,8 @@ import numpy as np
 
 from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.problem import Problem
 from dovetail.policies.optimiser.asks import Asks
-from dovetail.policies.optimiser.problem import Problem
 
 
 class Groups(NamedTuple):

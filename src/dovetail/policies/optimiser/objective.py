@@ -13,6 +13,9 @@ is after the starts of now; later slots are a forecast and pay no penalties.
 With weights of 40 or more and nodes of at most 16 GPUs no penalty of a chunk (15 GPUs stranded by
 one, a switch and a node: 19,000) outweighs starting it now instead of later (20,000 per GPU): a
 job is never held back to keep nodes tidy.
+
+A job that is due gets, if it starts now, a prize of all that the others could be worth: only where
+it starts is then a question. It is no reference as long as other jobs are there.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dovetail.policies.optimiser.plan import JobPlan, Plan
-from dovetail.policies.optimiser.problem import Chunk, JobAsk, Problem
+from dovetail.domain.plan import JobPlan, Plan
+from dovetail.domain.problem import Chunk, JobAsk, Problem
 
 DISCOUNT = (1000, 500, 350, 250)
 """Points per GPU and weight, by slot. Now counts double: a forecast may prove wrong."""
@@ -45,7 +48,7 @@ class Reference(NamedTuple):
 def references(jobs: Sequence[JobAsk]) -> list[Reference]:
     """The chunks that count for fragmentation, heaviest first."""
     weights: dict[tuple[Chunk, int], int] = {}
-    for job in jobs:
+    for job in [job for job in jobs if not job.due] or jobs:
         first = job.shapes[0]
         key = (first.large, first.kinds)
         weights[key] = weights.get(key, 0) + job.weight
@@ -64,6 +67,19 @@ def waste(free: Sequence[int], kind: int, wanted: Iterable[Reference]) -> int:
     return points
 
 
+def points_of(jobs: Sequence[JobAsk], slots: int) -> list[list[int]]:
+    """What each job is worth in each slot."""
+    every = sum(job.weight * job.gpus for job in jobs)
+    points = []
+    for job in jobs:
+        own = job.weight * job.gpus
+        mine = [own * discount for discount in DISCOUNT[:slots]]
+        if job.due:
+            mine[0] += (every - own) * DISCOUNT[0]
+        points.append(mine)
+    return points
+
+
 def value(problem: Problem, plan: Plan) -> int:
     """What a legal plan is worth; the one measure of all solvers."""
     return worth(problem, plan.jobs)
@@ -71,13 +87,13 @@ def value(problem: Problem, plan: Plan) -> int:
 
 def worth(problem: Problem, parts: Sequence[JobPlan]) -> int:
     """The value of the jobs' parts."""
-    points = 0
+    points, worths = 0, points_of(problem.jobs, len(DISCOUNT))
     taken: dict[int, list[Chunk]] = {}
     for part in parts:
         if part.slot is None or part.shape is None:
             continue
         job = problem.jobs[part.job]
-        points += job.weight * job.gpus * DISCOUNT[part.slot]
+        points += worths[part.job][part.slot]
         if part.slot == 0:
             points -= spread(problem, job, part)
             for node, chunk in zip(part.nodes, part.chunks, strict=True):

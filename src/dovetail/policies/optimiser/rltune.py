@@ -12,10 +12,10 @@ import numpy as np
 
 from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.jobs import Ints
+from dovetail.domain.plan import JobPlan, Plan
+from dovetail.domain.problem import Problem
 from dovetail.policies.optimiser.asks import Asks, asks_of
 from dovetail.policies.optimiser.objective import worth
-from dovetail.policies.optimiser.plan import JobPlan, Plan
-from dovetail.policies.optimiser.problem import Problem
 
 PACK, SPREAD = 1, -1
 """The sign with which free GPUs count: packing prefers few, spreading many."""

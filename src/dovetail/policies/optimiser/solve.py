@@ -9,6 +9,8 @@ import numpy as np
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
+from dovetail.domain.plan import Plan
+from dovetail.domain.problem import Chunk, JobAsk, NodeState, Problem, Shape
 from dovetail.policies.optimiser.asks import asks_of
 from dovetail.policies.optimiser.candidates import candidates_of
 from dovetail.policies.optimiser.choice import choice_in
@@ -18,8 +20,6 @@ from dovetail.policies.optimiser.groups import groups_of
 from dovetail.policies.optimiser.highs import load_highs, solve
 from dovetail.policies.optimiser.model import model_of
 from dovetail.policies.optimiser.objective import worth
-from dovetail.policies.optimiser.plan import Plan
-from dovetail.policies.optimiser.problem import Chunk, JobAsk, NodeState, Problem, Shape
 from dovetail.policies.optimiser.reduced import Reduced
 
 LEAST_SECONDS = 0.005
@@ -39,6 +39,10 @@ class Reduction:
 
 
 PRODUCTION = Reduction()
+STARTS = 64
+"""256 take 1.2 ms more and gain 0.1 % on average, 16 jobs on 64 to 1,000 nodes; a solver that has
+tens of milliseconds starts from these."""
+
 EXACT = Reduction(candidates=1 << 30, singles=1 << 30)
 
 
@@ -57,7 +61,7 @@ def has_choice(problem: Problem) -> bool:
 
 
 def multistart_greedy(
-    problem: Problem, starts: int = 256, seed: int = 0, reduction: Reduction = PRODUCTION
+    problem: Problem, starts: int = STARTS, seed: int = 0, reduction: Reduction = PRODUCTION
 ) -> Plan:
     """The best of `starts` greedy plans over different orders of the jobs; no solver needed."""
     began = time.perf_counter()
@@ -94,7 +98,7 @@ def optimise(
     if solved.rows is None:
         return _plan(problem, reduced, rows, "greedy", None, began, ran_out)
     plan = _plan(problem, reduced, solved.rows, "milp", solved.gap, began, "")
-    if plan.value < greedy_value or (plan.value == greedy_value and solved.out_of_time):
+    if plan.value <= greedy_value:
         why = ran_out if solved.out_of_time else "HiGHS found nothing better than the greedy plan"
         return _plan(problem, reduced, rows, "greedy", solved.gap, began, why)
     how = "best found when the budget ran out" if solved.out_of_time else "solved"

@@ -6,6 +6,7 @@ import numpy as np
 
 from dovetail.domain.policy import Placement
 from dovetail.domain.registry import Registry
+from dovetail.policies.placement.planned import milp, multistart, rltune
 from dovetail.policies.placement.preferences import (
     best_fit,
     fgd,
@@ -37,6 +38,9 @@ PLACEMENTS: Registry[Placement] = Registry(
             Placement("fgd", fgd),
             Placement("gpu-affinity", best_fit, affinity=DEFAULT_AFFINITY),
             Placement("lifetime", lifetime, uses_time=True, weights=LIFETIME),
+            Placement("milp", best_fit, optimiser=milp),
+            Placement("multistart", best_fit, optimiser=multistart),
+            Placement("rltune", best_fit, optimiser=rltune),
         )
     },
 )

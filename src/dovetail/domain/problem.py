@@ -59,6 +59,7 @@ class JobAsk:
     shapes: tuple[Shape, ...]
     estimate: float
     weight: int
+    due: bool = False  # the order has decided: it starts now if it can, whatever that costs others
 
     def __post_init__(self) -> None:
         if not self.shapes:

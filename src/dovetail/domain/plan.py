@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dovetail.policies.optimiser.problem import Chunk
+from dovetail.domain.problem import Chunk
 
 
 @dataclass(frozen=True, slots=True)
