@@ -1,6 +1,6 @@
 """`make bench`: every figure that the README quotes, into benchmarks/results/.
 
-python -m benchmarks.run [simulator] [start_up]
+python -m benchmarks.run [NAME] ...   # for example simulator start_up
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def main(names: list[str]) -> None:
     # One thread each: two on shared cores measure each other.
     for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"):
         os.environ.setdefault(variable, "1")
-    from benchmarks import environment, optimiser, simulator, start_up
+    from benchmarks import environment, lublin, optimiser, simulator, start_up
 
     RESULTS.mkdir(exist_ok=True)
     parts = {
@@ -26,6 +26,7 @@ def main(names: list[str]) -> None:
         "start_up": start_up,
         "optimiser": optimiser,
         "environment": environment,
+        "lublin": lublin,
     }
     for name, part in parts.items():
         if names and name not in names:
