@@ -14,13 +14,11 @@ from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
-from dovetail.simulator import Simulation, Window, simulate, warm_window
+from dovetail.simulator import Window, simulate, simulate_window, warm_window
 from dovetail.traces.estimates import make_estimates
 
 RIVALS = (("saf", Backfill.EASY), ("saf", Backfill.NONE), ("sjf", Backfill.EASY))
 """The heuristics that are hardest to beat; an episode is scored against the best of them."""
-
-STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +62,9 @@ def play(
     backfill: Backfill,
 ) -> Outcome:
     """Simulate a window from its warm state; means over its own jobs."""
-    simulation = Simulation(
-        window.trace, cluster, ordering, PLACEMENTS["best-fit"], backfill, estimates, HISTORY,
-        warm=window,
-    )  # fmt: skip
-    while simulation.advance(STEPS):
-        pass
-    schedule = simulation.schedule()
+    schedule = simulate_window(
+        window, cluster, ordering, PLACEMENTS["best-fit"], backfill, estimates, HISTORY
+    )
     own = window.own & schedule.ran
     wait, run = schedule.wait[own], schedule.run[own]
     return Outcome(float(wait.mean()), float(bounded_slowdown(wait, run).mean()))
