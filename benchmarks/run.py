@@ -18,7 +18,7 @@ def main(names: list[str]) -> None:
     # One thread each: two on shared cores measure each other.
     for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"):
         os.environ.setdefault(variable, "1")
-    from benchmarks import environment, lublin, optimiser, simulator, start_up
+    from benchmarks import environment, inference, lublin, optimiser, simulator, start_up
 
     RESULTS.mkdir(exist_ok=True)
     parts = {
@@ -27,6 +27,7 @@ def main(names: list[str]) -> None:
         "optimiser": optimiser,
         "environment": environment,
         "lublin": lublin,
+        "inference": inference,
     }
     for name, part in parts.items():
         if names and name not in names:

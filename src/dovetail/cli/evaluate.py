@@ -113,7 +113,8 @@ def evaluate(
         _show(part, _TITLES[name].format(jobs=part.jobs, groups=part.groups))
     typer.echo(
         f"{draws[0].name} estimates, mean of {len(draws)} draws; ratios: the first policy to this "
-        "one, below 1 the first is better, with 95 % intervals"
+        "one, below 1 the first is better, with 95 % intervals; the bound is that of these jobs "
+        "alone on an idle cluster"
     )
     if json is not None:
         parts = {name: asdict(part) for name, part in found.items()}
