@@ -11,6 +11,7 @@ import pytest
 
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.agents.episodes import make_episodes
+from dovetail.agents.models import evolved_arrays
 from dovetail.agents.players import Players
 from dovetail.agents.training import Progress, TrainingConfig, train
 from dovetail.domain.errors import ConfigError
@@ -31,9 +32,11 @@ TINY = TrainingConfig(
 
 def test_a_checkpoint_reads_back_as_it_was_written(tmp_path: Path) -> None:
     weights = np.random.default_rng(0).normal(size=WEIGHTS)
-    save_checkpoint(tmp_path, Checkpoint(weights, {"trace": "a | b", "epoch": 3}))
+    save_checkpoint(
+        tmp_path, Checkpoint("evolution", evolved_arrays(weights), {"trace": "a | b", "epoch": 3})
+    )
     found = load_checkpoint(tmp_path)
-    assert np.array_equal(found.weights, weights)
+    assert np.array_equal(found.arrays["weights"], weights)
     assert found.card["epoch"] == 3
     assert "a \\| b" in (tmp_path / "README.md").read_text()
 
@@ -45,7 +48,7 @@ def test_a_folder_that_is_no_checkpoint_says_so(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_is_a_policy(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / "net", Checkpoint(untrained(0), {}))
+    save_checkpoint(tmp_path / "net", Checkpoint("evolution", evolved_arrays(untrained(0)), {}))
     estimates = make_estimates(TRACE, "noisy:1")
     found = run(TRACE, CLUSTER, Policy(str(tmp_path / "net")), estimates)
     assert np.array_equal(found.start, run(TRACE, CLUSTER, Policy("saf"), estimates).start)
@@ -63,7 +66,7 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
     seen: list[int] = []
     parts = train(TRACE, CLUSTER, tmp_path / "parts", TINY, lambda p: seen.append(p.epoch))
     assert seen == [3, 4]
-    assert np.array_equal(whole.weights, parts.weights)
+    assert np.array_equal(whole.arrays["weights"], parts.arrays["weights"])
     assert whole.card == parts.card
 
 
@@ -79,7 +82,7 @@ def test_training_never_sees_the_last_tenth(tmp_path: Path) -> None:
     other = replace(TRACE, jobs=replace(TRACE.jobs, run=changed))
     one = train(TRACE, CLUSTER, tmp_path / "one", TINY)
     two = train(other, CLUSTER, tmp_path / "two", TINY)
-    assert np.array_equal(one.weights, two.weights)
+    assert np.array_equal(one.arrays["weights"], two.arrays["weights"])
 
 
 def test_two_workers_find_what_one_finds() -> None:

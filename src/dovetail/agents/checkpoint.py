@@ -16,54 +16,61 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dovetail.agents.models import MODELS
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Ordering
-from dovetail.policies.features import FEATURES
-from dovetail.policies.ordering.learned import SHAPES, learned
 
 WEIGHTS_FILE, CARD_FILE, README_FILE = "policy.npz", "card.json", "README.md"
+KIND = "kind"
+"""Name of the array that says which of MODELS the others belong to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A trained policy and what is known of it."""
 
-    weights: Floats
+    kind: str  # one of MODELS
+    arrays: Mapping[str, NDArray[Any]]
     card: Mapping[str, Any]
 
     def ordering(self, name: str) -> Ordering:
-        return learned(self.weights, name)
+        return MODELS[self.kind](self.arrays, name)
 
 
 def load_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint; a file that is not one is a clear error."""
     try:
         with np.load(folder / WEIGHTS_FILE, allow_pickle=False) as found:
-            weights, features = found["weights"], tuple(found["features"].tolist())
+            arrays = {name: found[name] for name in found.files}
+            kind = str(arrays.pop(KIND))
         card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
     except (OSError, KeyError, ValueError) as problem:
         raise ConfigError(f"{folder}: not a readable checkpoint: {problem}") from problem
-    if features != FEATURES:
-        raise ConfigError(f"{folder}: was trained on other features; train it again")
-    return Checkpoint(np.asarray(weights, np.float64), card)
+    if kind not in MODELS:
+        raise ConfigError(
+            f"{folder}: a model of unknown kind {kind!r}; known are {', '.join(MODELS)}: "
+            "update Dovetail, or train it again"
+        )
+    return Checkpoint(kind, arrays, card)
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint; each file is replaced as a whole, so that Ctrl-C leaves a good one."""
     folder.mkdir(parents=True, exist_ok=True)
-    with _replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
-        np.savez(file, weights=checkpoint.weights, features=np.array(FEATURES))
+    arrays: dict[str, Any] = {KIND: np.array(checkpoint.kind), **checkpoint.arrays}
+    with replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
+        np.savez(file, **arrays)
     for name, text in (
         (CARD_FILE, json.dumps(checkpoint.card, indent=1, sort_keys=True) + "\n"),
-        (README_FILE, _readme(checkpoint.card)),
+        (README_FILE, _readme(checkpoint)),
     ):
-        with _replacing(folder / name) as path:
+        with replacing(folder / name) as path:
             path.write_text(text, encoding="utf-8")
 
 
-class _replacing:  # noqa: N801 - reads as a verb where it is used
+class replacing:  # noqa: N801 - reads as a verb where it is used
     """A temporary file beside the target that takes its place in the end."""
 
     def __init__(self, target: Path) -> None:
@@ -82,9 +89,9 @@ class _replacing:  # noqa: N801 - reads as a verb where it is used
             self.path.unlink(missing_ok=True)
 
 
-def _readme(card: Mapping[str, Any]) -> str:
+def _readme(checkpoint: Checkpoint) -> str:
     """A model card in the usual form."""
-    shape = " → ".join(str(rows - 1) for rows, _ in SHAPES) + f" → {SHAPES[-1][1]}"
+    about = (MODELS[checkpoint.kind].__doc__ or "").partition("\n")[0]
     lines = [
         "---",
         "library_name: dovetail",
@@ -92,12 +99,11 @@ def _readme(card: Mapping[str, Any]) -> str:
         "---",
         "# A learned scheduling policy",
         "",
-        f"A network ({shape}, applied to every waiting job) that corrects the order of SAF and",
-        "decides which jobs may be backfilled. Use it as `--order FOLDER`.",
+        f"{about} Use it as `--order FOLDER`.",
         "",
         "| | |",
         "| --- | --- |",
-        *(f"| {key} | {_cell(value)} |" for key, value in sorted(card.items())),
+        *(f"| {key} | {_cell(value)} |" for key, value in sorted(checkpoint.card.items())),
         "",
     ]
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,13 @@ import numpy as np
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.agents.episodes import Episode, make_episodes
 from dovetail.agents.evolution import Evolution
+from dovetail.agents.history import divide, facts
+from dovetail.agents.models import evolved_arrays
 from dovetail.agents.players import Players
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.jobs import Floats
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering.learned import learned, untrained
-
-UNSEEN = 0.1
-"""Share of the trace, at its end, that training never sees."""
 
 SEARCH_FILE = "search.npz"
 
@@ -84,35 +82,20 @@ def train(
 
     Ctrl-C ends the training after saving; the best network so far is in the folder.
     """
-    known = len(trace) - round(UNSEEN * len(trace))
-    cut = known - known // 9
-    if cut < config.length:
-        raise ConfigError(
-            f"{trace.name}: {cut:,} jobs to learn from, fewer than an episode of "
-            f"{config.length:,}; use a longer history, or a smaller --length"
-        )
+    parts = divide(trace, config.length)
     validation = make_episodes(
-        trace.slice(cut, known), cluster, config.validation_episodes,
-        min(config.length, known - cut), config.seed + 1, config.estimates,
+        parts.validation, cluster, config.validation_episodes,
+        min(config.length, len(parts.validation)), config.seed + 1, config.estimates,
     )  # fmt: skip
     episodes = make_episodes(
-        trace.slice(0, cut), cluster, config.episodes, config.length, config.seed, config.estimates
+        parts.learning, cluster, config.episodes, config.length, config.seed, config.estimates
     )
     if not episodes or not validation:
         raise ConfigError(
             f"{trace.name} on {cluster.name}: jobs hardly wait, there is nothing to learn; "
             "try a smaller cluster"
         )
-    facts = {
-        "agent": "evolution",
-        "config": asdict(config),
-        "trace": trace.name,
-        "trace_digest": trace.digest(),
-        "cluster": cluster.name,
-        "cluster_digest": cluster.digest(),
-        "jobs_known": known,
-    }
-    run = _Run(folder, config, facts, validation)
+    run = _Run(folder, config, facts("evolution", config, trace, cluster, parts.known), validation)
     run.resume()
     with Players(episodes, workers) as players:
         run.go_on(players, len(episodes), report)
@@ -192,8 +175,5 @@ class _Run:
         if loss < self.best:
             self.best, self.stale = loss, 0
             card = {**self.facts, "epoch": self.epoch, "validation_log_ratio": loss}
-            save_checkpoint(self.folder, Checkpoint(_copy(self.search.mean), card))
-
-
-def _copy(values: Floats) -> Floats:
-    return np.array(values, np.float64)
+            arrays = evolved_arrays(self.search.mean)
+            save_checkpoint(self.folder, Checkpoint("evolution", arrays, card))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dovetail.cli.options import ClusterOption, JobsOption, LoadOption, SeedOption
-from dovetail.domain.registry import Registry
 
-AGENTS: Registry[str] = Registry(
-    "agent", {"evolution": "evolution strategies on a network that corrects SAF, with a gate"}
-)
+if TYPE_CHECKING:
+    from dovetail.agents.catalogue import Progress
+
+
+def _of(agent: str, metavar: str, flag: str, text: str, **more: Any) -> Any:
+    """An option that is the agent's own unless it is given."""
+    return typer.Option(flag, metavar=metavar, help=text, show_default=agent, **more)
 
 
 def train(
@@ -22,11 +25,18 @@ def train(
     cluster: ClusterOption,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The checkpoint's folder.")],
     agent: Annotated[
-        str, typer.Option("--agent", metavar="NAME", help="How to learn: evolution.")
+        str,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="How to learn: evolution (of a network that corrects SAF) or rltune (PPO against "
+            "a base policy).",
+        ),
     ] = "evolution",
     epochs: Annotated[
-        int, typer.Option("--epochs", metavar="N", min=1, help="Generations of candidates.")
-    ] = 200,
+        int | None,
+        _of("evolution 200, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
+    ] = None,
     estimates: Annotated[
         str,
         typer.Option(
@@ -36,10 +46,28 @@ def train(
         ),
     ] = "noisy:1",
     length: Annotated[
-        int, typer.Option("--length", metavar="N", min=1, help="Jobs of one episode.")
-    ] = 1500,
+        int | None,
+        _of("evolution 1500, rltune 256", "N", "--length", "Jobs of one episode.", min=1),
+    ] = None,
+    base: Annotated[
+        str | None, _of("rltune fcfs", "NAME", "--base", "The policy to be better than.")
+    ] = None,
+    metric: Annotated[
+        str | None, _of("rltune bsld", "NAME", "--metric", "bsld, wait, jct or utilisation.")
+    ] = None,
+    features: Annotated[
+        str | None,
+        _of("rltune sampled", "NAME", "--features", "What is seen of a job: sampled, raw or all."),
+    ] = None,
+    start: Annotated[
+        str | None,
+        _of("rltune saf", "NAME", "--start", "What the network begins as: saf or random."),
+    ] = None,
     workers: Annotated[
-        int, typer.Option("--workers", metavar="N", min=1, help="Processes that play episodes.")
+        int,
+        typer.Option(
+            "--workers", metavar="N", min=1, help="Processes or threads that play episodes."
+        ),
     ] = 1,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -52,18 +80,24 @@ def train(
     \b
     Example:
       dovetail train --trace history.parquet --cluster cluster.toml --epochs 200 --out model
+      dovetail train --agent rltune --base fcfs --metric bsld --trace history.parquet \\
+          --cluster cluster.toml --out model       (watch: tensorboard --logdir model/logs)
       dovetail evaluate model history.parquet --cluster cluster.toml
     """
-    AGENTS[agent]
     from dovetail import api
-    from dovetail.agents.training import Progress, TrainingConfig
-    from dovetail.agents.training import train as learn
+    from dovetail.agents.catalogue import AGENTS
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
 
+    chosen = AGENTS[agent]
+    settings = {
+        "epochs": epochs, "length": length, "base": base, "metric": metric,
+        "features": features, "start": start, "estimates": estimates, "seed": seed,
+    }  # fmt: skip
+    config = chosen.configure({n: value for n, value in settings.items() if value is not None})
+    learn = chosen.load()
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed)
-    config = TrainingConfig(epochs=epochs, length=length, estimates=estimates, seed=seed)
     warn_of_compiling()
     last = None
     with progress_bar(f"learning from {len(history):,} jobs") as fraction:
@@ -71,7 +105,7 @@ def train(
         def report(progress: Progress) -> None:
             nonlocal last
             last = progress
-            fraction(progress.epoch / progress.epochs)
+            fraction(progress.epoch / progress.epochs, str(progress))
 
         found = learn(history, site, out, config, report, workers)
     if last is not None:

@@ -56,6 +56,7 @@ class DemandFacts(Row):
     idle_nodes: float
     queued_gpus: float  # asked for by all waiting jobs that may use a part of it
     fits: bool  # a job of this demand could start now
+    opens: bool  # it would have to begin an idle node, and leave a part of it unused
     ways: float  # kinds of nodes by free GPUs that could host its largest chunk
 
 

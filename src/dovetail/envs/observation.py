@@ -1,25 +1,14 @@
-"""What an agent sees of the jobs shown: an observation is a compiled function and two widths.
+"""What an agent sees of the jobs shown: a compiled function that writes a selection of features.
 
-`SITUATIONAL` samples eight of the seventeen features (see policies.features) by situation:
-
-| slot | feature             | or, in the other situation                                     |
-|------|---------------------|----------------------------------------------------------------|
-| 0    | requested_gpus      |                                                                |
-| 1    | requested_time      |                                                                |
-| 2    | submit_time         |                                                                |
-| 3    | can_schedule_now    |                                                                |
-| 4    | demand_supply_ratio |                                                                |
-| 5    | future_availability |                                                                |
-| 6    | urgency             | job_size, when fragmentation is above 0.5: sizes decide there  |
-| 7    | free_nodes          | ways_to_schedule, when there are two ways or more              |
-
-The critic sees submit_time, requested_time, requested_gpus, can_schedule_now and urgency.
+Which features stand in which slot says policies.sampling. The critic sees submit_time,
+requested_time, requested_gpus, can_schedule_now and urgency.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -37,7 +26,9 @@ from dovetail.domain.policy import (
     DemandRows,
     JobRows,
 )
+from dovetail.domain.registry import Registry
 from dovetail.policies.features import FEATURES, Matrix, describe_jobs
+from dovetail.policies.sampling import SELECTIONS, Selection, select
 
 Singles = NDArray[np.float32]
 
@@ -46,6 +37,7 @@ OBSERVE = types.void(
     ACCOUNTS,
     DEMANDS,
     CLUSTER,  # one row
+    types.int64[:, ::1],  # features [situations, width], see policies.sampling
     types.int64[::1],  # rows of the jobs shown
     types.float64[:, ::1],  # scratch [features, jobs]
     types.float32[:, ::1],  # out: [jobs, width], for the actor
@@ -64,45 +56,30 @@ class Observation:
 
     name: str
     write: Late  # made by `observing`
-    width: int
+    selection: Selection  # for the actor
     critic_width: int
     low: float = -1.0
+
+    @property
+    def width(self) -> int:
+        return self.selection.width
 
 
 GPUS = FEATURES.index("requested_gpus")
 TIME = FEATURES.index("requested_time")
 SUBMIT = FEATURES.index("submit_time")
 NOW = FEATURES.index("can_schedule_now")
-RATIO = FEATURES.index("demand_supply_ratio")
-FUTURE = FEATURES.index("future_availability")
-SIZE = FEATURES.index("job_size")
 URGENCY = FEATURES.index("urgency")
-WAYS = FEATURES.index("ways_to_schedule")
-NODES = FEATURES.index("free_nodes")
-
-SCATTERED = 0.5
-"""Fragmentation above which the size of a job tells more than its urgency."""
-
-TWO_WAYS = 2 / 4
-"""ways_to_schedule of a job that two kinds of nodes by free GPUs could host."""
 
 
 @observing
-def _situational(
+def _selected(
     jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, seen: Matrix, out: Singles, critic: Singles,
+    table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
 ) -> None:  # fmt: skip
     describe_jobs(jobs, accounts, demands, cluster, rows, seen)
-    sixth = SIZE if cluster[0].fragmentation > SCATTERED else URGENCY
+    select(table, seen, cluster[0].fragmentation, len(rows), out)
     for i in range(len(rows)):
-        out[i, 0] = seen[GPUS, i]
-        out[i, 1] = seen[TIME, i]
-        out[i, 2] = seen[SUBMIT, i]
-        out[i, 3] = seen[NOW, i]
-        out[i, 4] = seen[RATIO, i]
-        out[i, 5] = seen[FUTURE, i]
-        out[i, 6] = seen[sixth, i]
-        out[i, 7] = seen[WAYS, i] if seen[WAYS, i] >= TWO_WAYS else seen[NODES, i]
         critic[i, 0] = seen[SUBMIT, i]
         critic[i, 1] = seen[TIME, i]
         critic[i, 2] = seen[GPUS, i]
@@ -110,4 +87,8 @@ def _situational(
         critic[i, 4] = seen[URGENCY, i]
 
 
-SITUATIONAL = Observation("situational", _situational, width=8, critic_width=5)
+OBSERVATIONS: Registry[Observation] = Registry(
+    "observation",
+    {name: Observation(name, _selected, part, critic_width=5) for name, part in SELECTIONS.items()},
+)
+SITUATIONAL = OBSERVATIONS["sampled"]

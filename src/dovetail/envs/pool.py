@@ -59,7 +59,8 @@ class Pool:
                 f"only {len(found)} of {TRIES * config.pool} windows have a choice that matters, "
                 f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
             )
-        self.play = Play(rules, config.observation.write.pointer, measure)
+        look = config.observation
+        self.play = Play(rules, look.write.pointer, look.selection.table(), measure)
         self.windows = _side_by_side(found)
 
     def __len__(self) -> int:

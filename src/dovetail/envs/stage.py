@@ -76,6 +76,7 @@ class Play(NamedTuple):
 
     rules: Rules
     observe: Any
+    features: Ints  # [situations, width], see policies.sampling
     measure: Any
 
 
@@ -166,7 +167,7 @@ def _look(stage: Stage, play: Play, scratch: Matrix, e: int) -> None:
     stage.shown[e] = count
     describe(w)
     play.observe(
-        jobs(w), accounts(w), all_demand_facts(w), cluster(w),
+        jobs(w), accounts(w), all_demand_facts(w), cluster(w), play.features,
         rows[:count], scratch, stage.jobs[e], stage.critic[e],
     )  # fmt: skip
     stage.mask[e, :count] = 1

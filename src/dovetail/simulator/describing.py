@@ -37,7 +37,7 @@ def describe(w: World) -> None:
 @inner
 def _describe_demand(w: World, number: int) -> None:
     mine, facts = demand(w, number), demand_facts(w, number)
-    free, idle, queued, ways = 0, 0, 0, 0
+    free, idle, queued, ways, snug = 0, 0, 0, 0, 0
     chunk = large(w, mine.option_first).gpus
     for at in range(w.kind_count):
         if mine.kinds >> at & 1:
@@ -47,6 +47,7 @@ def _describe_demand(w: World, number: int) -> None:
                 free += count * gpus
                 if option(w, mine.option_first).large_kinds >> at & 1:
                     ways += gpus >= chunk and count > 0
+                    snug += gpus >= chunk and count > 0 and (gpus < whole or gpus == chunk)
             idle += level(w, at, whole).count
     for i in range(w.active_count):
         other = demand(w, demand(w, i).active)
@@ -54,4 +55,5 @@ def _describe_demand(w: World, number: int) -> None:
             queued += other.queued_gpus
     facts.free_gpus, facts.idle_nodes, facts.queued_gpus = free, idle, queued
     facts.fits = mine.fits
+    facts.opens = mine.fits and snug == 0
     facts.ways = ways if mine.fits else 0

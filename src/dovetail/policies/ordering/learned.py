@@ -59,6 +59,15 @@ def rectify(values: Matrix, count: int) -> None:
             values[j, job] = max(0.0, values[j, job])
 
 
+@kernel
+def spare_exempt(jobs: JobRows, rows: Ints, out: Floats, gate: Floats) -> None:
+    """Exempt jobs go before all others, and the gate is not asked."""
+    for i in range(len(rows)):
+        if jobs[rows[i]].exempt:
+            out[i] = ALWAYS_FIRST + jobs[rows[i]].submit
+            gate[i] = 0.0
+
+
 @scoring
 def _learned(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
@@ -79,9 +88,7 @@ def _learned(
             job = jobs[block[i]]
             out[begin + i] = job.log_gpus + job.log_estimate + both[0, i]
             gate[begin + i] = both[1, i]
-            if job.exempt:
-                out[begin + i] = ALWAYS_FIRST + job.submit
-                gate[begin + i] = 0.0
+    spare_exempt(jobs, rows, out, gate)
 
 
 def learned(weights: Floats, name: str) -> Ordering:

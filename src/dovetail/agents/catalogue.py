@@ -1,0 +1,82 @@
+"""The agents by name: how each is configured, and what trains it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol
+
+from dovetail.agents.checkpoint import Checkpoint
+from dovetail.agents.rltune_config import RltuneConfig
+from dovetail.agents.training import TrainingConfig, train
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.registry import Registry
+from dovetail.domain.trace import Trace
+
+
+class Progress(Protocol):
+    """How far a training is; its text says how good the best network is."""
+
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def epochs(self) -> int: ...
+
+
+class Train(Protocol):
+    """Goes on where an earlier call into the same folder stopped."""
+
+    def __call__(
+        self,
+        trace: Trace,
+        cluster: Cluster,
+        folder: Path,
+        config: Any,
+        report: Callable[[Any], None] = ...,
+        workers: int = ...,
+    ) -> Checkpoint: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A way to learn; what it needs is imported when `load` is called."""
+
+    name: str
+    config: type[Any]
+    load: Callable[[], Train]
+
+    def configure(self, settings: Mapping[str, Any]) -> Any:
+        """A configuration; a setting that the agent does not have is an error, not ignored."""
+        known = [part.name for part in fields(self.config)]
+        for name in settings:
+            if name not in known:
+                raise ConfigError(
+                    f"the agent {self.name} has no --{name}; it has {', '.join(known)}"
+                )
+        return self.config(**settings)
+
+
+def _evolution() -> Train:
+    return train
+
+
+def _rltune() -> Train:
+    try:
+        from dovetail.agents.rltune import train_rltune
+    except ImportError as problem:
+        raise ConfigError(
+            f"the agent rltune needs PyTorch and TensorBoard ({problem}): "
+            "pip install 'dovetail-scheduler[train]'"
+        ) from problem
+    return train_rltune
+
+
+AGENTS: Registry[Agent] = Registry(
+    "agent",
+    {
+        "evolution": Agent("evolution", TrainingConfig, _evolution),
+        "rltune": Agent("rltune", RltuneConfig, _rltune),
+    },
+)

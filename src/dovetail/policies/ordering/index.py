@@ -1,0 +1,111 @@
+"""An index policy with learned weights: who goes next, what may pass, what is left free.
+
+Every term is a logarithm or a yes or no, so that a weight has a meaning and the weights as they
+stand are SAF. The job with the lowest index goes first:
+
+    log(estimate) + gpus·log(GPUs) + nodes·log(nodes) + whole·(fills a node or more)
+        - wait·log(1 + wait / 1 h) - slowdown·log(1 + wait / estimate)
+        - fits·(could start now) + opens·(only on an idle node, a part of which it leaves unused)
+
+It may pass a reserved job only if
+
+    gate + gate_estimate·log(estimate / 1 h) + gate_gpus·log(GPUs) >= 0
+
+and it starts only if that leaves this share of the GPUs that it may use free, unless it has waited
+for `patience` times its estimate:
+
+    (keep + keep_idle·(only on an idle node ...)) / 100
+        · clip((log(estimate / 1 h) - keep_from) / keep_span, 0, 1)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.policy import (
+    AccountRows,
+    ClusterRow,
+    DemandRows,
+    JobRows,
+    Ordering,
+    Varies,
+    scoring,
+)
+
+HOUR = 3600.0
+
+ALWAYS_FIRST = -1e12
+"""Below any index: where exempt jobs stand, in order of submission."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexWeights:
+    """What is learned, in the order that the score reads it; as it stands, SAF."""
+
+    gpus: float = 1.0
+    nodes: float = 0.0
+    whole: float = 0.0
+    wait: float = 0.0
+    slowdown: float = 0.0
+    fits: float = 0.0
+    opens: float = 0.0
+    gate: float = 1.0
+    gate_estimate: float = 0.0
+    gate_gpus: float = 0.0
+    keep: float = 0.0  # per cent
+    keep_idle: float = 0.0  # per cent
+    keep_from: float = 0.0
+    keep_span: float = 2.0
+    patience: float = 20.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not math.isfinite(value):
+                raise ConfigError(f"weight {name} is {value}, expected a finite number")
+        if self.keep_span <= 0:
+            raise ConfigError(f"weight keep_span is {self.keep_span}, expected more than 0")
+
+
+NAMES = tuple(field.name for field in fields(IndexWeights))
+
+
+@scoring
+def _index(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    now = cluster[0].now
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        if job.exempt:
+            out[i] = ALWAYS_FIRST + job.submit
+            continue
+        part = demands[job.demand]
+        nodes = job.gpus * part.total_nodes / part.total_gpus
+        wait = now - job.submit
+        hours = job.log_estimate - math.log(HOUR)
+        index = job.log_estimate + p[0] * job.log_gpus
+        if nodes >= 1.0:
+            index += p[1] * math.log(nodes) + p[2]
+        index -= p[3] * math.log(1.0 + wait / HOUR) + p[4] * math.log(1.0 + wait / job.estimate)
+        most = p[10]
+        if part.fits:
+            index -= p[5]
+        if part.opens:
+            index += p[6]
+            most += p[11]
+        out[i] = index
+        gate[i] = p[7] + p[8] * hours + p[9] * job.log_gpus
+        if wait < p[14] * job.estimate:
+            share = min(1.0, max(0.0, (hours - p[12]) / p[13]))
+            keep[i] = 0.01 * most * share * part.total_gpus
+
+
+def index(weights: IndexWeights, name: str = "index") -> Ordering:
+    """The ordering with these weights."""
+    parameters: Mapping[str, float] = asdict(weights)
+    return Ordering(name, _index, Varies.ALWAYS, parameters, uses_state=True)

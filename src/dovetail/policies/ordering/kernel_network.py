@@ -1,0 +1,104 @@
+"""The ordering of a trained kernel network: each waiting job gets a logit, the highest goes first.
+
+    logit = narrow network of the selected features + a linear skip from them
+
+A job whose logit is below that of "decline" may not pass a reserved one. Which features are
+selected comes with the weights, so that one compiled function serves every selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.policy import (
+    AccountRows,
+    ClusterRow,
+    DemandRows,
+    JobRows,
+    Ordering,
+    Varies,
+    scoring,
+)
+from dovetail.policies.features import FEATURES, describe_jobs
+from dovetail.policies.ordering.learned import BLOCK, layer, rectify, spare_exempt
+from dovetail.policies.sampling import SITUATIONS, select
+
+WIDE, MIDDLE, NARROW = 32, 16, 8
+"""Units of the hidden layers."""
+
+
+@scoring
+def _kernel_network(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    width = int(p[0])
+    weights = p[1 + SITUATIONS * width :]
+    table = p[1 : 1 + SITUATIONS * width].reshape((SITUATIONS, width))
+    decline = p[len(p) - 1]
+    features, given = np.empty((len(FEATURES), BLOCK)), np.empty((width, BLOCK))
+    wide, middle = np.empty((WIDE, BLOCK)), np.empty((MIDDLE, BLOCK))
+    narrow, logit = np.empty((NARROW, BLOCK)), np.empty((1, BLOCK))
+    skip = np.empty((1, BLOCK))
+    for begin in range(0, len(rows), BLOCK):
+        count = min(BLOCK, len(rows) - begin)
+        block = rows[begin : begin + count]
+        describe_jobs(jobs, accounts, demands, cluster, block, features)
+        select(table, features, cluster[0].fragmentation, count, given.T)
+        first = layer(weights, 0, given, wide, count)
+        rectify(wide, count)
+        first = layer(weights, first, wide, middle, count)
+        rectify(middle, count)
+        first = layer(weights, first, middle, narrow, count)
+        rectify(narrow, count)
+        first = layer(weights, first, narrow, logit, count)
+        layer(weights, first, given, skip, count)
+        for i in range(count):
+            out[begin + i] = -(logit[0, i] + skip[0, i])
+            gate[begin + i] = logit[0, i] + skip[0, i] - decline
+    spare_exempt(jobs, rows, out, gate)
+
+
+def shapes(width: int) -> dict[str, tuple[int, ...]]:
+    """The arrays of a network in the order of its weights; a layer ends with its biases."""
+    return {
+        "wide": (width + 1, WIDE),
+        "middle": (WIDE + 1, MIDDLE),
+        "narrow": (MIDDLE + 1, NARROW),
+        "logit": (NARROW + 1, 1),
+        "skip": (width + 1, 1),
+        "decline": (1,),
+    }
+
+
+def kernel_network(arrays: Mapping[str, NDArray[Any]], name: str) -> Ordering:
+    """An ordering from arrays as in `shapes`, and `features`: names [situations, width]."""
+    table = _table(arrays.get("features", np.empty(0)), name)
+    parts: list[Floats] = [np.array([table.shape[1]], np.float64), table.ravel()]
+    for part, shape in shapes(table.shape[1]).items():
+        found = arrays.get(part, np.empty(0))
+        if found.shape != shape or not np.issubdtype(found.dtype, np.floating):
+            raise ConfigError(
+                f"{name}: weights {part!r} have shape {found.shape}, expected numbers of {shape}"
+            )
+        if not np.all(np.isfinite(found)):
+            raise ConfigError(f"{name}: weights {part!r} are not all finite; train it again")
+        parts.append(found.ravel())
+    weights = np.concatenate(parts).astype(np.float64)
+    return Ordering(name, _kernel_network, Varies.ALWAYS, uses_state=True, weights=weights)
+
+
+def _table(names: NDArray[Any], name: str) -> Floats:
+    """The features of each situation as rows of FEATURES."""
+    if names.ndim != 2 or len(names) != SITUATIONS or names.shape[1] == 0:
+        raise ConfigError(f"{name}: no table of features for {SITUATIONS} situations")
+    unknown = sorted(set(names.ravel().tolist()) - set(FEATURES))
+    if unknown:
+        raise ConfigError(f"{name}: was trained on other features ({unknown[0]}); train it again")
+    return np.array([[FEATURES.index(n) for n in row] for row in names.tolist()], np.float64)

@@ -1,0 +1,115 @@
+"""Which of the seventeen features an agent is shown, by situation: a table that kernels read.
+
+`sampled` takes eight of them (see policies.features):
+
+| slot | feature             | or, in the other situation                                     |
+|------|---------------------|----------------------------------------------------------------|
+| 0    | requested_gpus      |                                                                |
+| 1    | requested_time      |                                                                |
+| 2    | submit_time         |                                                                |
+| 3    | can_schedule_now    |                                                                |
+| 4    | demand_supply_ratio |                                                                |
+| 5    | future_availability |                                                                |
+| 6    | urgency             | job_size, when fragmentation is above 0.5: sizes decide there  |
+| 7    | free_nodes          | ways_to_schedule, when there are two ways or more              |
+
+`raw` (what a job asks for, nothing of the cluster's state, nothing engineered) and `all` are what
+it is compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dovetail.domain.compiled import kernel
+from dovetail.domain.jobs import Ints
+from dovetail.domain.registry import Registry
+from dovetail.policies.features import FEATURES, Matrix
+
+SCATTERED = 0.5
+"""Fragmentation above which the size of a job tells more than its urgency."""
+
+WAYS = FEATURES.index("ways_to_schedule")
+TWO_WAYS = 2 / 4
+"""ways_to_schedule of a job that two kinds of nodes by free GPUs could host."""
+
+SITUATIONS = 4
+"""Usual; several ways; scattered; both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A feature for each slot, and what takes its place in the other situations."""
+
+    name: str
+    usual: tuple[str, ...]
+    scattered: Mapping[str, str] = field(default_factory=dict)
+    several_ways: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def width(self) -> int:
+        return len(self.usual)
+
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """The features of each situation."""
+        return tuple(
+            tuple(scattered.get(name, several.get(name, name)) for name in self.usual)
+            for scattered in ({}, self.scattered)
+            for several in ({}, self.several_ways)
+        )
+
+    def table(self) -> Ints:
+        """Rows of FEATURES [situations, width], as `select` reads them."""
+        return np.array([[FEATURES.index(n) for n in row] for row in self.names()], np.int64)
+
+
+@kernel
+def select(table: Any, seen: Matrix, fragmentation: float, count: int, out: Any) -> None:
+    """Copy selected features of the first jobs from [features, jobs] to [jobs, width].
+
+    A network that wants jobs side by side passes the transpose of its matrix.
+    """
+    scattered = 2 if fragmentation > SCATTERED else 0
+    for i in range(count):
+        situation = scattered + (1 if seen[WAYS, i] >= TWO_WAYS else 0)
+        for slot in range(table.shape[1]):
+            out[i, slot] = seen[int(table[situation, slot]), i]
+
+
+SAMPLED = Selection(
+    "sampled",
+    usual=(
+        "requested_gpus",
+        "requested_time",
+        "submit_time",
+        "can_schedule_now",
+        "demand_supply_ratio",
+        "future_availability",
+        "urgency",
+        "free_nodes",
+    ),
+    scattered={"urgency": "job_size"},
+    several_ways={"free_nodes": "ways_to_schedule"},
+)
+RAW = Selection(
+    "raw",
+    usual=(
+        "requested_gpus",
+        "requested_time",
+        "submit_time",
+        "requested_cpus",
+        "requested_memory",
+        "partition",
+        "gpu_type",
+        "user_share",
+    ),
+)
+ALL = Selection("all", usual=FEATURES)
+
+SELECTIONS: Registry[Selection] = Registry(
+    "selection of features", {part.name: part for part in (SAMPLED, RAW, ALL)}
+)
