@@ -1,7 +1,7 @@
 """What can be learned: a family turns a vector of numbers into a policy.
 
-    family = FAMILIES["index"]
-    ordering, placement = family.policy(family.start, "untrained")
+family = FAMILIES["index"]
+ordering, placement = family.policy(family.start, "untrained")
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Players:
     def play(self, candidates: Floats, chosen: Sequence[int]) -> Floats:
         """Mean score of every candidate over the chosen episodes; the same for any workers."""
         if self._pool is None:
-            return np.array([_score(self._episodes, row, chosen) for row in candidates])
+            return np.array([score(self._episodes, row, chosen) for row in candidates])
         tasks = [self._pool.submit(_score_here, row, list(chosen)) for row in candidates]
         return np.array([task.result() for task in tasks])
 
@@ -59,9 +59,10 @@ def _receive(episodes: list[Episode]) -> None:
 
 
 def _score_here(weights: Floats, chosen: list[int]) -> float:
-    return _score(_EPISODES, weights, chosen)
+    return score(_EPISODES, weights, chosen)
 
 
-def _score(episodes: Sequence[Episode], weights: Floats, chosen: Sequence[int]) -> float:
+def score(episodes: Sequence[Episode], weights: Floats, chosen: Sequence[int]) -> float:
+    """Mean score of one candidate over the chosen episodes."""
     ordering = learned(weights, "candidate")
     return float(np.mean([episodes[i].score(ordering) for i in chosen]))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from dovetail.agents.engines import Engine, Team
 from dovetail.agents.episodes import Episode, make_episodes
 from dovetail.agents.evolution import Evolution
 from dovetail.agents.history import divide, facts
@@ -77,6 +78,7 @@ def train(
     config: TrainingConfig,
     report: Callable[[Progress], None] = lambda progress: None,
     workers: int = 1,
+    engine: Engine = Players,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
@@ -97,7 +99,7 @@ def train(
         )
     run = _Run(folder, config, facts("evolution", config, trace, cluster, parts.known), validation)
     run.resume()
-    with Players(episodes, workers) as players:
+    with engine(episodes, workers) as players:
         run.go_on(players, len(episodes), report)
     return load_checkpoint(folder)
 
@@ -151,7 +153,7 @@ class _Run:
         np.savez(temporary, about=np.array(json.dumps(about)), **arrays)
         temporary.replace(path)
 
-    def go_on(self, players: Any, episodes: int, report: Callable[[Progress], None]) -> None:
+    def go_on(self, players: Team, episodes: int, report: Callable[[Progress], None]) -> None:
         config = self.config
         try:
             while self.epoch < config.epochs and self.stale < config.patience:

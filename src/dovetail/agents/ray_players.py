@@ -1,0 +1,127 @@
+"""Candidates play episodes on Ray: on a running cluster, or on one of our own on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from copy import deepcopy
+from importlib import import_module
+from importlib.util import find_spec
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from dovetail.agents.episodes import Episode
+from dovetail.agents.players import score
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
+
+STORE = 256 << 20
+"""Bytes of shared memory of our own cluster; the usual 48 episodes of 1,500 jobs take 20 MB.
+
+Ray's default, 30 % of the machine's memory, is more than /dev/shm has in many containers.
+"""
+
+
+LOOPBACK = "127.0.0.1"
+STAY_LOCAL = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+"""Read when Ray is imported. Whoever reaches Ray's ports can run code, and on Linux Ray replaces
+127.0.0.1 by an address that others can reach, and listens on all of them. With the first of these
+all its sockets are on the loopback, as they are on other systems; the second stops its reports."""
+
+
+def require_ray() -> None:
+    """Raise an error that says how to install Ray, if it is missing."""
+    if find_spec("ray") is None:
+        raise ConfigError(
+            "--engine ray needs Ray, which is not installed: pip install 'dovetail-scheduler[ray]'"
+        )
+
+
+class RayPlayers:
+    """`Players` on Ray: every worker is an actor that gets the episodes once.
+
+    with RayPlayers(episodes, workers=8, address="ray-head:6379") as players:
+        losses = players.play(candidates, chosen=[0, 3, 5])
+    """
+
+    def __init__(
+        self, episodes: Sequence[Episode], workers: int = 1, address: str | None = None
+    ) -> None:
+        self._episodes, self._workers, self._address = list(episodes), workers, address
+        require_ray()
+        self._ray: Any = None
+        self._pool: Any = None
+
+    def __enter__(self) -> RayPlayers:
+        if self._address is None:
+            os.environ.update(STAY_LOCAL)
+        self._ray = import_module("ray")
+        if self._ray.is_initialized():
+            raise ConfigError("this process is connected to Ray already; leave that first")
+        try:
+            self._connect()
+            actor = self._ray.remote(_Player).options(num_cpus=1)
+            shared = self._ray.put(self._episodes)
+            actors = [actor.remote(shared) for _ in range(self._workers)]
+            self._pool = import_module("ray.util").ActorPool(actors)
+        except BaseException:
+            self._ray.shutdown()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pool = None
+        self._ray.shutdown()  # ends our own cluster, or our actors on a running one
+
+    def play(self, candidates: Floats, chosen: Sequence[int]) -> Floats:
+        """Mean score of every candidate over the chosen episodes; the same for any workers."""
+        rows = list(chosen)
+        try:
+            found = self._pool.map(lambda actor, one: actor.score.remote(one, rows), candidates)
+            return np.array(list(found))
+        except self._ray.exceptions.RayActorError as problem:
+            raise ConfigError(
+                "a Ray worker ended unexpectedly: is this version of Dovetail installed on every "
+                f"node, and is there memory? Run the command again to go on. {problem}"
+            ) from problem
+
+    def _connect(self) -> None:
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if self._address is None:
+            self._ray.init(
+                "local", num_cpus=self._workers, object_store_memory=STORE,
+                include_dashboard=False, _node_ip_address=LOOPBACK, **quiet,
+            )  # fmt: skip
+            if any(node["NodeManagerAddress"] != LOOPBACK for node in self._ray.nodes()):
+                raise ConfigError(
+                    "Ray was imported before and would listen to the network; start it from a "
+                    "process that does not import it, or give --address"
+                )
+            return
+        try:
+            self._ray.init(self._address, **quiet)
+        except ConnectionError as problem:
+            raise ConfigError(f"--address {self._address}: no Ray there: {problem}") from problem
+        cores = int(self._ray.cluster_resources().get("CPU", 0))
+        if cores < self._workers:
+            raise ConfigError(
+                f"--workers {self._workers}: the Ray cluster at {self._address} has {cores} CPUs"
+            )
+
+
+class _Player:
+    """An actor: one process that plays."""
+
+    def __init__(self, episodes: list[Episode]) -> None:
+        # Arrays in Ray's shared memory are read-only, for which kernels would compile anew.
+        self._episodes = deepcopy(episodes)
+
+    def score(self, weights: Floats, chosen: list[int]) -> float:
+        return score(self._episodes, np.array(weights), chosen)

@@ -1,0 +1,66 @@
+"""Episodes played on Ray: a real cluster of two processes on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from dovetail.agents.catalogue import AGENTS
+from dovetail.agents.engines import ENGINES
+from dovetail.agents.episodes import make_episodes
+from dovetail.agents.players import Players
+from dovetail.agents.ray_players import STAY_LOCAL, RayPlayers
+from dovetail.domain.errors import ConfigError
+from dovetail.policies.ordering.learned import untrained
+from dovetail.traces.synthetic import WORKLOADS, synthesize
+from tests.builders import cluster_of
+
+TRACE = synthesize(WORKLOADS["helios"], jobs=1500, seed=1, load=1.0, cluster_gpus=64)
+
+
+@pytest.fixture
+def after_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ends Ray whatever happened to the test; what it puts into the environment goes again."""
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    for name, value in STAY_LOCAL.items():
+        monkeypatch.setenv(name, value)
+    yield
+    import_module("ray").shutdown()
+
+
+@pytest.mark.usefixtures("after_ray")
+def test_ray_finds_what_one_process_finds_and_stays_on_the_loopback() -> None:
+    episodes = make_episodes(TRACE, cluster_of("8x8"), count=2, length=100, seed=0)
+    candidates = np.stack([untrained(seed, open_gate=seed != 1) for seed in range(3)])
+    candidates[2] += 0.1
+    with Players(episodes) as here, RayPlayers(episodes, workers=2) as there:
+        ray = import_module("ray")
+        assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
+        for chosen in ([0, 1], [1]):
+            assert np.array_equal(here.play(candidates, chosen), there.play(candidates, chosen))
+    assert not ray.is_initialized()
+
+
+def test_a_missing_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ConfigError, match=r"pip install 'dovetail-scheduler\[ray\]'"):
+        ENGINES["ray"](None)
+
+
+def test_an_address_without_ray_is_refused() -> None:
+    with pytest.raises(ConfigError, match="--address is for --engine ray"):
+        ENGINES["local"]("head:6379")
+
+
+def test_an_agent_that_cannot_use_ray_says_so() -> None:
+    def elsewhere(episodes: object, workers: int) -> Players:
+        raise AssertionError("never asked")
+
+    with pytest.raises(ConfigError, match="--engine local"):
+        AGENTS["rltune"].load(elsewhere)
