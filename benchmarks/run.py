@@ -1,6 +1,6 @@
 """`make bench`: every figure that the README quotes, into benchmarks/results/.
 
-python -m benchmarks.run [simulator] [start_up]
+python -m benchmarks.run [NAME] ...   # for example simulator start_up
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ def main(names: list[str]) -> None:
     # One thread each: two on shared cores measure each other.
     for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"):
         os.environ.setdefault(variable, "1")
-    from benchmarks import environment, optimiser, placements, simulator, start_up, training
+    from benchmarks import (
+        environment,
+        inference,
+        lublin,
+        optimiser,
+        placements,
+        simulator,
+        start_up,
+        training,
+    )
 
     RESULTS.mkdir(exist_ok=True)
     parts = {
@@ -28,6 +37,8 @@ def main(names: list[str]) -> None:
         "environment": environment,
         "training": training,
         "placements": placements,
+        "lublin": lublin,
+        "inference": inference,
     }
     for name, part in parts.items():
         if names and name not in names:

@@ -17,7 +17,6 @@ from dovetail.agents.training import Progress, TrainingConfig, train
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run
-from dovetail.evaluation.unseen import evaluate_unseen
 from dovetail.policies.ordering.learned import untrained
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
@@ -98,17 +97,6 @@ def test_two_workers_find_what_one_finds() -> None:
 def test_a_cluster_without_a_queue_has_nothing_to_teach(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nothing to learn"):
         train([Site(TRACE, cluster_of("400x8"))], tmp_path, TINY)
-
-
-def test_unseen_results_are_means_over_the_last_jobs_only() -> None:
-    estimates = make_estimates(TRACE, "noisy:1")
-    saf, fcfs = evaluate_unseen(TRACE, CLUSTER, [Policy("saf"), Policy("fcfs")], estimates)
-    expected = run(TRACE, CLUSTER, Policy("fcfs"), estimates).wait[1800:]
-    assert fcfs.jobs == 200
-    assert fcfs.wait == pytest.approx(expected.mean())
-    assert saf.wait_ratio.value == 1.0
-    assert fcfs.wait_ratio.value == pytest.approx(saf.wait / fcfs.wait)
-    assert fcfs.bsld_ratio.low <= fcfs.bsld_ratio.value <= fcfs.bsld_ratio.high
 
 
 def test_progress_is_told_in_words() -> None:

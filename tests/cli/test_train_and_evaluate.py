@@ -25,8 +25,20 @@ def test_a_policy_is_trained_evaluated_and_used(dovetail: Command, tmp_path: Pat
     )
     assert found.code == 0, found.err
     assert "120 unseen jobs" in found.out
-    rows = json.loads(result.read_text())["policies"]
-    assert [row["label"] for row in rows][1:] == ["saf+easy", "fcfs+easy"]
+    assert "windows of the unseen part: 1 with 120 jobs" in found.out
+    assert "mean of 3 draws" in found.out
+    assert found.out.count("clairvoyant bound") == 2
+    figures = json.loads(result.read_text())
+    for part in ("unseen", "windows"):
+        labels = [row["label"] for row in figures[part]["rows"]]
+        assert labels[1:] == ["saf+easy", "fcfs+easy"]
+
+    alone = dovetail(
+        "evaluate", model, "synth:helios", *given, "--policies", "saf", "--windows", 0,
+        "--seeds", 1, "--json", result,
+    )  # fmt: skip
+    assert alone.code == 0, alone.err
+    assert "windows" not in json.loads(result.read_text())
 
     used = dovetail("simulate", "synth:helios", *given, "--order", model)
     assert used.code == 0, used.err

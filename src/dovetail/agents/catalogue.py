@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from dovetail.agents.checkpoint import Checkpoint
+from dovetail.agents.engines import Engine
 from dovetail.agents.history import Site
+from dovetail.agents.players import Players
 from dovetail.agents.rltune_config import RltuneConfig
 from dovetail.agents.training import TrainingConfig, train
 from dovetail.domain.errors import ConfigError
@@ -43,7 +46,7 @@ class Agent:
 
     name: str
     config: type[Any]
-    load: Callable[[], Train]
+    load: Callable[[Engine], Train]
 
     def configure(self, settings: Mapping[str, Any]) -> Any:
         """A configuration; a setting that the agent does not have is an error, not ignored."""
@@ -56,11 +59,13 @@ class Agent:
         return self.config(**settings)
 
 
-def _evolution() -> Train:
-    return train
+def _evolution(engine: Engine) -> Train:
+    return partial(train, engine=engine)
 
 
-def _rltune() -> Train:
+def _rltune(engine: Engine) -> Train:
+    if engine is not Players:
+        raise ConfigError("the agent rltune plays in threads of one process: --engine local")
     try:
         from dovetail.agents.rltune import train_rltune
     except ImportError as problem:

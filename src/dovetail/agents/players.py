@@ -46,9 +46,6 @@ class Players:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def __len__(self) -> int:
-        return len(self._replays)
-
     def play(self, candidates: Floats, chosen: Sequence[int]) -> list[Score]:
         """Mean score of every candidate over the chosen replays; the same for any workers."""
         tasks = [(row, number) for row in candidates for number in chosen]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
+from dovetail.agents.engines import Engine, Team
 from dovetail.agents.evolution import Evolution
 from dovetail.agents.families import FAMILIES
 from dovetail.agents.history import Site, divide, facts, refuse_other
@@ -76,6 +77,7 @@ def train(
     config: TrainingConfig,
     report: Callable[[Progress], None] = lambda progress: None,
     workers: int = 1,
+    engine: Engine = Players,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
@@ -83,8 +85,8 @@ def train(
     """
     replays = [replay for site in sites for replay in _to_learn_from(site, config)]
     validation = [replay for site in sites for replay in _to_choose_by(site, config)]
-    run = _Run(folder, config, facts("evolution", config, sites), len(replays))
-    with Players([*replays, *validation], FAMILIES[config.family], workers) as players:
+    run = _Run(folder, config, facts("evolution", config, sites), len(replays), len(validation))
+    with engine([*replays, *validation], FAMILIES[config.family], workers) as players:
         run.resume(players)
         run.go_on(players, report)
     return load_checkpoint(folder)
@@ -125,9 +127,15 @@ class _Run:
     """The state of a training: the search, the best candidate, and their files."""
 
     def __init__(
-        self, folder: Path, config: TrainingConfig, facts: dict[str, Any], replays: int
+        self,
+        folder: Path,
+        config: TrainingConfig,
+        facts: dict[str, Any],
+        replays: int,
+        validation: int,
     ) -> None:
-        self.folder, self.config, self.facts, self.replays = folder, config, facts, replays
+        self.folder, self.config, self.facts = folder, config, facts
+        self.replays, self.validation = replays, range(replays, replays + validation)
         self.family = FAMILIES[config.family]
         # In units of the family's scales, so that one spread suits all numbers.
         self.search = Evolution(
@@ -139,7 +147,7 @@ class _Run:
     def mean(self) -> Floats:
         return np.asarray(self.search.mean * self.family.scale)
 
-    def resume(self, players: Players) -> None:
+    def resume(self, players: Team) -> None:
         """Take up an earlier search of the same configuration; another one is an error."""
         path = self.folder / SEARCH_FILE
         if not path.exists():
@@ -167,7 +175,7 @@ class _Run:
         with replacing(self.folder / SEARCH_FILE) as path, path.open("wb") as file:
             np.savez(file, about=np.array(json.dumps(about)), **arrays)
 
-    def go_on(self, players: Players, report: Callable[[Progress], None]) -> None:
+    def go_on(self, players: Team, report: Callable[[Progress], None]) -> None:
         config = self.config
         try:
             while self.epoch < config.epochs and self.stale < config.patience:
@@ -186,9 +194,9 @@ class _Run:
         except KeyboardInterrupt:
             self.save_search()
 
-    def validate(self, players: Players) -> None:
+    def validate(self, players: Team) -> None:
         """Keep the mean of the search if it is the best on jobs that it never replayed."""
-        (score,) = players.play(self.mean[np.newaxis], range(self.replays, len(players)))
+        (score,) = players.play(self.mean[np.newaxis], self.validation)
         self.stale += 1
         if score.loss < self.best.loss:
             self.best, self.stale = score, 0

@@ -20,9 +20,14 @@ from dovetail.cli.options import (
 from dovetail.evaluation.units import duration, factor
 
 if TYPE_CHECKING:
-    from dovetail.evaluation.unseen import Unseen
+    from dovetail.evaluation.standing import Unseen
 
 RIVALS = "saf,saf+none,sjf,sjf+none,unicep,f1,wfp3,qssf,slurm-multifactor,fcfs"
+
+_TITLES = {
+    "unseen": "{jobs:,} unseen jobs, intervals over {groups} blocks of them",
+    "windows": "windows of the unseen part: {groups} with {jobs:,} jobs, intervals over windows",
+}
 
 
 def evaluate(
@@ -43,12 +48,33 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    windows: Annotated[
+        int,
+        typer.Option(
+            "--windows",
+            metavar="N",
+            min=0,
+            help="Windows of the unseen part, from the cluster as it was then; 0: none.",
+        ),
+    ] = 10,
+    length: Annotated[
+        int, typer.Option("--length", metavar="N", min=1, help="Jobs per window.")
+    ] = 1024,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds", metavar="N", min=1, help="Draws of the estimates' noise to average over."
+        ),
+    ] = 3,
     seed: SeedOption = 1,
     jobs: JobsOption = None,
     load: LoadOption = None,
     json: JsonOption = None,
 ) -> None:
     """Compare a learned policy with heuristics on the last tenth of a trace.
+
+    Twice: on the whole tenth, each policy finding the cluster as it left it itself, and on windows
+    of it that start from the same state for all.
 
     \b
     Example:
@@ -63,46 +89,62 @@ def evaluate(
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
     from dovetail.evaluation.policy import Policy
-    from dovetail.evaluation.unseen import evaluate_unseen
-    from dovetail.traces.estimates import make_estimates
+    from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
+    from dovetail.evaluation.warm_windows import evaluate_windows
 
     card = load_checkpoint(model).card
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed=int(card["config"]["seed"]))
-    told = make_estimates(history, estimates or str(card["config"]["estimates"]), seed)
+    kind = estimates or str(card["config"]["estimates"])
+    draws = draw_estimates(history, kind, seed, seeds)
     policies = [Policy(str(model))] + [Policy.parse(n) for n in names_in(rivals, "--policies")]
     warn_of_compiling()
-    with progress_bar(f"replaying {len(history):,} jobs") as fraction:
-        found = evaluate_unseen(
-            history, site, policies, told, progress=lambda done, total: fraction(done / total)
-        )
+    with progress_bar(f"replaying {len(history):,} jobs") as report:
+        found = {"unseen": evaluate_unseen(history, site, policies, draws, progress=report)}
+    if windows > 0:
+        first = first_unseen(history)
+        with progress_bar(f"replaying {windows} windows") as report:
+            found["windows"] = evaluate_windows(
+                history, site, policies, draws, first, windows, length, report
+            )
     if history.digest() != card["trace_digest"]:
         typer.echo("note: another trace than in training", err=True)
-    _show(found, told.name)
+    for name, part in found.items():
+        _show(part, _TITLES[name].format(jobs=part.jobs, groups=part.groups))
+    typer.echo(
+        f"{draws[0].name} estimates, mean of {len(draws)} draws; ratios: the first policy to this "
+        "one, below 1 the first is better, with 95 % intervals; the bound is that of these jobs "
+        "alone on an idle cluster"
+    )
     if json is not None:
-        write_json(json, {"estimates": told.name, "policies": [asdict(row) for row in found]})
+        parts = {name: asdict(part) for name, part in found.items()}
+        write_json(json, {"estimates": draws[0].name, "seed": seed, **parts})
         typer.echo(f"wrote {json}")
 
 
-def _show(found: list[Unseen], estimates: str) -> None:
-    from rich.markup import escape
-
+def _show(found: Unseen, title: str) -> None:
+    from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, results
 
-    heads = ("wait", "JCT", "bsld", "wait ratio", "bsld ratio")
+    heads = ("wait", "over bound", "JCT", "bsld", "wait ratio", "bsld ratio")
     table = columns("policy", *heads, right=heads)
-    for row in found:
+    for row in found.rows:
         table.add_row(
-            escape(row.label),
+            cell(row.label),
             duration(row.wait),
+            factor(row.wait_over_bound),
             duration(row.jct),
             factor(row.bsld),
             str(row.wait_ratio),
             str(row.bsld_ratio),
         )
+    bound = found.bound
+    table.add_section()
+    table.add_row(
+        "clairvoyant bound", duration(bound.wait_mean), "", duration(bound.jct_mean),
+        factor(bound.bsld_mean), style="italic",
+    )  # fmt: skip
     console = results()
+    console.print(title, style="bold")
     console.print(table)
-    typer.echo(
-        f"{found[0].jobs:,} unseen jobs, {estimates} estimates; ratios: the first policy to this "
-        "one, below 1 the first is better, with 95 % intervals over blocks of jobs"
-    )
+    console.print()

@@ -81,6 +81,21 @@ def train(
             "--workers", metavar="N", min=1, help="Processes or threads that play episodes."
         ),
     ] = 1,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine", metavar="NAME", help="Where episodes are played: local or ray (evolution)."
+        ),
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="HOST:PORT",
+            help="A running Ray cluster. Default: one of its own, on this machine.",
+            show_default=False,
+        ),
+    ] = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     load: LoadOption = None,
@@ -98,6 +113,7 @@ def train(
     """
     from dovetail import api
     from dovetail.agents.catalogue import AGENTS
+    from dovetail.agents.engines import ENGINES
     from dovetail.agents.history import Site
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
@@ -108,7 +124,7 @@ def train(
         "features": features, "start": start, "estimates": estimates, "seed": seed,
     }  # fmt: skip
     config = chosen.configure({n: value for n, value in settings.items() if value is not None})
-    learn = chosen.load()
+    learn = chosen.load(ENGINES[engine](address))
     if len(clusters) not in (1, len(traces)):
         raise ConfigError(
             f"{len(clusters)} clusters for {len(traces)} traces; give one --cluster, or one for "

@@ -38,6 +38,7 @@ least 1, so that short jobs have some seconds of grace.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -96,6 +97,18 @@ def lower_bounds(trace: Trace, cluster: Cluster) -> Bounds:
     if count == 0:
         return Bounds(math.nan, math.nan, math.nan)
     return Bounds(wait / count, (wait + run) / count, slowdown / count)
+
+
+def mean_bounds(bounds: Sequence[Bounds]) -> Bounds:
+    """The mean over parts of a trace, of those in which any job can run."""
+    known = [bound for bound in bounds if not math.isnan(bound.wait_mean)]
+    if not known:
+        return Bounds(math.nan, math.nan, math.nan)
+    return Bounds(
+        wait_mean=math.fsum(bound.wait_mean for bound in known) / len(known),
+        jct_mean=math.fsum(bound.jct_mean for bound in known) / len(known),
+        bsld_mean=math.fsum(bound.bsld_mean for bound in known) / len(known),
+    )
 
 
 def _bound(part: _Part) -> tuple[float, float]:

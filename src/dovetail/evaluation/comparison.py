@@ -13,7 +13,7 @@ import numpy as np
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.bounds import Bounds, lower_bounds
+from dovetail.evaluation.bounds import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.policy import OWN, Policy
 from dovetail.evaluation.protocols import default_estimates, plan
@@ -112,7 +112,7 @@ def compare(
             for p, policy in enumerate(chosen)
             if Task(kept[0], p) in outcomes
         ),
-        bound=_mean_bound([lower_bounds(windows[w].cut(trace, told)[0], cluster) for w in kept]),
+        bound=mean_bounds([lower_bounds(windows[w].cut(trace, told)[0], cluster) for w in kept]),
         config={
             "version": version(),
             "seed": seed,
@@ -168,14 +168,6 @@ def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> Row:
         metrics={key: _mean(values) for key, values in per_window.items()},
         per_window=per_window,
         wait_percentiles=tuple(marks.tolist()),
-    )
-
-
-def _mean_bound(bounds: Sequence[Bounds]) -> Bounds:
-    return Bounds(
-        wait_mean=_mean([bound.wait_mean for bound in bounds]),
-        jct_mean=_mean([bound.jct_mean for bound in bounds]),
-        bsld_mean=_mean([bound.bsld_mean for bound in bounds]),
     )
 
 

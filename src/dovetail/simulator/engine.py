@@ -159,6 +159,28 @@ def simulate(
     return simulation.schedule()
 
 
+def simulate_window(
+    window: Window,
+    cluster: Cluster,
+    ordering: Ordering,
+    placement: Placement,
+    backfill: Backfill,
+    estimates: Estimates,
+    predictor: Predictor | None = None,
+) -> Schedule:
+    """Go on from the state that a window starts in, until all its jobs have ended.
+
+    Estimates are those of the window's rows. Jobs that arrive learn from runs that end within
+    the window only; those of before are not carried into it.
+    """
+    simulation = Simulation(
+        window.trace, cluster, ordering, placement, backfill, estimates, predictor, window
+    )
+    while simulation.advance(STEPS):
+        pass
+    return simulation.schedule()
+
+
 def digest_of(weights: Floats) -> str | None:
     """A short hash of a network's weights; None where there are none."""
     return hashlib.sha256(weights.tobytes()).hexdigest()[:16] if len(weights) else None

@@ -1,0 +1,66 @@
+"""Replays played on Ray: a real cluster of two processes on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from dovetail.agents.catalogue import AGENTS
+from dovetail.agents.engines import ENGINES
+from dovetail.agents.families import FAMILIES
+from dovetail.agents.players import Players
+from dovetail.agents.ray_players import STAY_LOCAL, RayPlayers
+from dovetail.agents.replays import make_replays
+from dovetail.domain.errors import ConfigError
+from dovetail.traces.synthetic import WORKLOADS, synthesize
+from tests.builders import cluster_of
+
+TRACE = synthesize(WORKLOADS["helios"], jobs=1500, seed=1, load=1.0, cluster_gpus=64)
+
+
+@pytest.fixture
+def after_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ends Ray whatever happened to the test; what it puts into the environment goes again."""
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    for name, value in STAY_LOCAL.items():
+        monkeypatch.setenv(name, value)
+    yield
+    import_module("ray").shutdown()
+
+
+@pytest.mark.usefixtures("after_ray")
+def test_ray_finds_what_one_process_finds_and_stays_on_the_loopback() -> None:
+    replays = make_replays(TRACE, cluster_of("8x8"), count=2, length=300, seed=0)
+    family = FAMILIES["index"]
+    candidates = np.stack([family.start + step * family.scale for step in range(3)])
+    with Players(replays, family) as here, RayPlayers(replays, family, workers=2) as there:
+        ray = import_module("ray")
+        assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
+        for chosen in ([0, 1], [1]):
+            assert here.play(candidates, chosen) == there.play(candidates, chosen)
+    assert not ray.is_initialized()
+
+
+def test_a_missing_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ConfigError, match=r"pip install 'dovetail-scheduler\[ray\]'"):
+        ENGINES["ray"](None)
+
+
+def test_an_address_without_ray_is_refused() -> None:
+    with pytest.raises(ConfigError, match="--address is for --engine ray"):
+        ENGINES["local"]("head:6379")
+
+
+def test_an_agent_that_cannot_use_ray_says_so() -> None:
+    def elsewhere(replays: object, family: object, workers: int) -> Players:
+        raise AssertionError("never asked")
+
+    with pytest.raises(ConfigError, match="--engine local"):
+        AGENTS["rltune"].load(elsewhere)
