@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class TrainingConfig:
     family: str = "index"
     epochs: int = 60
     population: int = 12
-    batch: int = 3  # replays that every candidate of an epoch plays
+    batch: int = 3  # replays of each site that every candidate of an epoch plays
     replays: int = 8  # of each site
     validation_replays: int = 6  # of each site, with other noise in the estimates
     length: int = 30_000  # jobs of a replay
@@ -83,10 +84,11 @@ def train(
 
     Ctrl-C ends the training after saving; the best candidate so far is in the folder.
     """
-    replays = [replay for site in sites for replay in _to_learn_from(site, config)]
+    replays = [_to_learn_from(site, config) for site in sites]
     validation = [replay for site in sites for replay in _to_choose_by(site, config)]
-    run = _Run(folder, config, facts("evolution", config, sites), len(replays), len(validation))
-    with engine([*replays, *validation], FAMILIES[config.family], workers) as players:
+    counts = [len(of_site) for of_site in replays]
+    run = _Run(folder, config, facts("evolution", config, sites), counts, len(validation))
+    with engine([*chain(*replays), *validation], FAMILIES[config.family], workers) as players:
         run.resume(players)
         run.go_on(players, report)
     return load_checkpoint(folder)
@@ -131,11 +133,13 @@ class _Run:
         folder: Path,
         config: TrainingConfig,
         facts: dict[str, Any],
-        replays: int,
+        counts: list[int],
         validation: int,
     ) -> None:
         self.folder, self.config, self.facts = folder, config, facts
-        self.replays, self.validation = replays, range(replays, replays + validation)
+        ends = np.cumsum([0, *counts]).tolist()
+        self.replays = [range(begin, end) for begin, end in pairwise(ends)]  # of each site
+        self.validation = range(ends[-1], ends[-1] + validation)
         self.family = FAMILIES[config.family]
         # In units of the family's scales, so that one spread suits all numbers.
         self.search = Evolution(
@@ -179,11 +183,8 @@ class _Run:
         config = self.config
         try:
             while self.epoch < config.epochs and self.stale < config.patience:
-                drawn = np.random.default_rng((config.seed, self.epoch)).permutation(self.replays)
                 candidates = self.search.ask()
-                scores = players.play(
-                    candidates * self.family.scale, drawn[: config.batch].tolist()
-                )
+                scores = players.play(candidates * self.family.scale, self.draw())
                 losses = np.array([score.loss for score in scores])
                 self.search.tell(candidates, losses)
                 self.epoch += 1
@@ -193,6 +194,12 @@ class _Run:
                 report(Progress(self.epoch, config.epochs, float(losses.mean()), self.best))
         except KeyboardInterrupt:
             self.save_search()
+
+    def draw(self) -> list[int]:
+        """The replays of this epoch, as many of each site."""
+        random = np.random.default_rng((self.config.seed, self.epoch))
+        drawn = [random.permutation(of_site)[: self.config.batch] for of_site in self.replays]
+        return [int(number) for of_site in drawn for number in of_site]
 
     def validate(self, players: Team) -> None:
         """Keep the mean of the search if it is the best on jobs that it never replayed."""

@@ -107,7 +107,7 @@ def evaluate(
             found["windows"] = evaluate_windows(
                 history, site, policies, draws, first, windows, length, report
             )
-    if history.digest() != card["trace_digest"]:
+    if history.digest() not in [site["trace_digest"] for site in card["sites"]]:
         typer.echo("note: another trace than in training", err=True)
     for name, part in found.items():
         _show(part, _TITLES[name].format(jobs=part.jobs, groups=part.groups))
