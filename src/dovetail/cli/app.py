@@ -19,6 +19,7 @@ from dovetail.cli.trace_import import trace_import
 from dovetail.cli.trace_inspect import trace_inspect
 from dovetail.cli.trace_synth import trace_synth
 from dovetail.cli.train import train
+from dovetail.cli.transfer import transfer
 
 # Plain help: Rich's takes 60 ms more to import, and its boxes do not survive a pager or a log.
 PLAIN = None
@@ -83,4 +84,5 @@ app.command("simulate")(simulate)
 app.command("compare")(compare)
 app.command("train")(train)
 app.command("evaluate")(evaluate)
+app.command("transfer")(transfer)
 app.command("policies")(policies)

@@ -32,7 +32,12 @@ _TITLES = {
 
 def evaluate(
     model: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A checkpoint's folder.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DIR",
+            help="A checkpoint's folder, or `dovetail`: the policy that is shipped.",
+            show_default=False,
+        ),
     ],
     trace: TraceArgument,
     cluster: ClusterOption,
@@ -88,16 +93,16 @@ def evaluate(
     from dovetail.cli.files import write_json
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.policy import Policy
+    from dovetail.evaluation.policy import Policy, checkpoint_folder
     from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
     from dovetail.evaluation.warm_windows import evaluate_windows
 
-    card = load_checkpoint(model).card
+    card = load_checkpoint(checkpoint_folder(model) or Path(model)).card
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed=int(card["config"]["seed"]))
     kind = estimates or str(card["config"]["estimates"])
     draws = draw_estimates(history, kind, seed, seeds)
-    policies = [Policy(str(model))] + [Policy.parse(n) for n in names_in(rivals, "--policies")]
+    policies = [Policy(model)] + [Policy.parse(n) for n in names_in(rivals, "--policies")]
     warn_of_compiling()
     with progress_bar(f"replaying {len(history):,} jobs") as report:
         found = {"unseen": evaluate_unseen(history, site, policies, draws, progress=report)}

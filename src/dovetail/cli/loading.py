@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dovetail.agents.history import Site
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.trace import Trace
 
@@ -31,6 +34,29 @@ def open_trace(
     )
     print_notes(trace.notes)
     return trace
+
+
+def open_sites(
+    sources: Sequence[str],
+    clusters: Sequence[str],
+    jobs: int | None,
+    load: float | None,
+    seed: int,
+) -> list[Site]:
+    """Histories with the clusters they belong to: one for all of them, or one for each."""
+    from dovetail import api
+    from dovetail.agents.history import Site
+
+    if len(clusters) not in (1, len(sources)):
+        raise ConfigError(
+            f"{len(clusters)} clusters for {len(sources)} traces; give one --cluster, or one for "
+            "each --trace, in the same order"
+        )
+    sites = []
+    for number, source in enumerate(sources):
+        cluster = api.load_cluster(clusters[number % len(clusters)])
+        sites.append(Site(open_trace(source, cluster, jobs, load, seed), cluster))
+    return sites
 
 
 def _read(path: str, jobs: int | None) -> Trace:

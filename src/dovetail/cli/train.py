@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli.options import JobsOption, LoadOption, SeedOption
-from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
     from dovetail.agents.catalogue import Progress
@@ -111,11 +110,9 @@ def train(
           --cluster cluster.toml --out model       (watch: tensorboard --logdir model/logs)
       dovetail evaluate model history.parquet --cluster cluster.toml
     """
-    from dovetail import api
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.engines import ENGINES
-    from dovetail.agents.history import Site
-    from dovetail.cli.loading import open_trace
+    from dovetail.cli.loading import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
 
     chosen = AGENTS[agent]
@@ -125,15 +122,7 @@ def train(
     }  # fmt: skip
     config = chosen.configure({n: value for n, value in settings.items() if value is not None})
     learn = chosen.load(ENGINES[engine](address))
-    if len(clusters) not in (1, len(traces)):
-        raise ConfigError(
-            f"{len(clusters)} clusters for {len(traces)} traces; give one --cluster, or one for "
-            "each --trace, in the same order"
-        )
-    sites = []
-    for i, trace in enumerate(traces):
-        cluster = api.load_cluster(clusters[i % len(clusters)])
-        sites.append(Site(open_trace(trace, cluster, jobs, load, seed), cluster))
+    sites = open_sites(traces, clusters, jobs, load, seed)
     count = sum(len(site.trace) for site in sites)
     warn_of_compiling()
     last = None

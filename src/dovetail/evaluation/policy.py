@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from dovetail import agents
 from dovetail.domain.policy import Backfill, Ordering, Placement
 from dovetail.domain.registry import Registry
 from dovetail.policies.ordering import ORDERINGS
@@ -12,6 +13,10 @@ from dovetail.policies.placement import PLACEMENTS
 
 BACKFILLS: Registry[Backfill] = Registry("backfill", {part.value: part for part in Backfill})
 
+
+SHIPPED_NAME = "dovetail"
+SHIPPED = Path(agents.__file__).parent / "shipped"
+"""A policy trained on several histories, for clusters without a training of their own."""
 
 OWN = "own"
 """The placement that a checkpoint was trained with."""
@@ -22,15 +27,19 @@ def policy_named(text: str) -> tuple[Ordering, Placement]:
 
     The one place that knows what an order may be called.
     """
-    if is_checkpoint(text):
+    folder = checkpoint_folder(text)
+    if folder is not None:
         from dovetail.agents.checkpoint import load_checkpoint  # spares others its import
 
-        return load_checkpoint(Path(text)).policy(text)
+        return load_checkpoint(folder).policy(text)
     return ORDERINGS[text], PLACEMENTS["best-fit"]
 
 
-def is_checkpoint(text: str) -> bool:
-    return text not in ORDERINGS and Path(text).is_dir()
+def checkpoint_folder(text: str) -> Path | None:
+    """Where the checkpoint of this name lies; None: it is not one."""
+    if text == SHIPPED_NAME:
+        return SHIPPED
+    return Path(text) if text not in ORDERINGS and Path(text).is_dir() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not self.placement:
-            own = OWN if is_checkpoint(self.order) else "best-fit"
+            own = OWN if checkpoint_folder(self.order) else "best-fit"
             object.__setattr__(self, "placement", own)
         # Looking each part up is the check: an unknown name answers "did you mean".
         self.parts()
