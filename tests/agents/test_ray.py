@@ -53,6 +53,16 @@ def test_a_missing_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> No
         ENGINES["ray"](None)
 
 
+@pytest.mark.usefixtures("after_ray")
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense", "127.0.0.1:99999"])
+def test_an_address_where_no_ray_is_fails_at_once(address: str) -> None:
+    with (
+        pytest.raises(ConfigError, match=f"--address '?{address}"),
+        RayPlayers([], workers=1, address=address),
+    ):
+        pass
+
+
 def test_an_address_without_ray_is_refused() -> None:
     with pytest.raises(ConfigError, match="--address is for --engine ray"):
         ENGINES["local"]("head:6379")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Sequence
 from copy import deepcopy
 from importlib import import_module
@@ -24,6 +25,9 @@ STORE = 256 << 20
 Ray's default, 30 % of the machine's memory, is more than /dev/shm has in many containers.
 """
 
+
+REACHED_WITHIN = 10.0
+"""Seconds for a connection to a running cluster."""
 
 LOOPBACK = "127.0.0.1"
 STAY_LOCAL = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
@@ -112,10 +116,8 @@ class RayPlayers:
                     "process that does not import it, or give --address"
                 )
             return
-        try:
-            self._ray.init(self._address, **quiet)
-        except ConnectionError as problem:
-            raise ConfigError(f"--address {self._address}: no Ray there: {problem}") from problem
+        _reach(self._address)
+        self._ray.init(self._address, **quiet)
         cores = int(self._ray.cluster_resources().get("CPU", 0))
         if cores < self._workers:
             raise ConfigError(
@@ -123,11 +125,24 @@ class RayPlayers:
             )
 
 
+def _reach(address: str) -> None:
+    """Raise if nobody listens at HOST:PORT; Ray itself would go on trying for many minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise ConfigError(f"--address {address!r}: expected HOST:PORT, for example head:6379")
+    try:
+        socket.create_connection((host, int(port)), REACHED_WITHIN).close()
+    except (OSError, OverflowError) as problem:
+        raise ConfigError(
+            f"--address {address}: no Ray there ({problem}); start it with: ray start --head"
+        ) from problem
+
+
 class _Player:
     """An actor: one process that plays."""
 
     def __init__(self, replays: list[Replay]) -> None:
-        # Arrays in Ray's shared memory are read-only, for which kernels would compile anew.
+        # Arrays in Ray's shared memory are read-only, for which kernels compile anew: 1.8 s.
         self._replays = deepcopy(replays)
 
     def play(self, family: str, vector: Floats, number: int) -> Score:
