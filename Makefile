@@ -4,8 +4,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# From PyPI, torch comes with gigabytes of CUDA that the tests have no use for.
-CPU_TORCH := https://download.pytorch.org/whl/cpu
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .PHONY: demo test check bench clean
@@ -44,7 +42,7 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	@echo "installing Dovetail and its checks into $(VENV)"
-	@$(PIP) install --extra-index-url $(CPU_TORCH) --editable '.[dev]'
+	@$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.made:
