@@ -6,11 +6,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench bench-rltune clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 .PHONY: help
 
 demo: $(VENV)/.installed  ## compare scheduling policies on a synthetic workload: table and report
@@ -29,6 +29,9 @@ check: test  ## the same
 
 bench: $(VENV)/.dev  ## measure what the README says about speed
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run
+
+bench-rltune: $(VENV)/.dev  ## train and compare learned policies on real traces, half an hour
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
 
 clean:  ## remove the environment, caches and the demo's output
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

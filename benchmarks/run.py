@@ -11,6 +11,12 @@ import platform
 import sys
 from pathlib import Path
 
+QUICK = (
+    "simulator", "start_up", "optimiser", "environment", "training", "placements", "lublin",
+    "inference",
+)  # fmt: skip
+"""What `make bench` measures; the rest trains for half an hour."""
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -24,6 +30,7 @@ def main(names: list[str]) -> None:
         lublin,
         optimiser,
         placements,
+        rltune,
         simulator,
         start_up,
         training,
@@ -39,9 +46,10 @@ def main(names: list[str]) -> None:
         "placements": placements,
         "lublin": lublin,
         "inference": inference,
+        "rltune": rltune,
     }
     for name, part in parts.items():
-        if names and name not in names:
+        if name not in (names or QUICK):
             continue
         result = {**part.run(), "machine": platform.machine(), "cores": os.cpu_count()}
         path = RESULTS / f"{name}.json"

@@ -58,7 +58,7 @@ def test_a_missing_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_address_where_no_ray_is_fails_at_once(address: str) -> None:
     with (
         pytest.raises(ConfigError, match=f"--address '?{address}"),
-        RayPlayers([], workers=1, address=address),
+        RayPlayers([], FAMILIES["index"], workers=1, address=address),
     ):
         pass
 
