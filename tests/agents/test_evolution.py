@@ -39,7 +39,7 @@ def test_saf_scores_nothing_against_itself_and_the_worst_order_does_worse() -> N
     for replay in REPLAYS:
         place = PLACEMENTS["best-fit"]
         assert replay.score(ORDERINGS["saf"], place) == Score(0.0, 0.0)
-        assert min(replay.score(ORDERINGS["ljf"], place)) > 0.5
+        assert replay.score(ORDERINGS["ljf"], place).loss > 0.3
 
 
 def test_replays_have_a_queue_and_leave_the_filling_of_the_cluster_out() -> None:

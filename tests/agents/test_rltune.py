@@ -135,8 +135,8 @@ def test_a_checkpoint_is_used_without_torch(tmp_path: Path) -> None:
     arrays = KernelActor(selection.width).arrays(selection)
     save_checkpoint(tmp_path / "net", Checkpoint("rltune", arrays, {}))
     program = (
-        "import sys; from dovetail.evaluation.policy import ordering_named\n"
-        f"assert ordering_named({str(tmp_path / 'net')!r}).uses_state\n"
+        "import sys; from dovetail.evaluation.policy import policy_named\n"
+        f"assert policy_named({str(tmp_path / 'net')!r})[0].uses_state\n"
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -96,3 +96,46 @@ def test_a_folder_without_a_model_is_a_clear_error(dovetail: Command, tmp_path: 
     said = dovetail("evaluate", tmp_path, "synth:helios", "--cluster", "4x8")
     assert said.code == 2
     assert "not a readable checkpoint" in said.err
+
+
+def test_policies_are_trained_on_each_history_and_tested_on_all(
+    dovetail: Command, tmp_path: Path
+) -> None:
+    for name, seed in (("a", 1), ("b", 2)):
+        drawn = dovetail(
+            "trace", "synth", "helios", "--jobs", 1500, "--load", 1.1, "--cluster", "4x8",
+            "--seed", seed, "--out", tmp_path / f"{name}.parquet",
+        )  # fmt: skip
+        assert drawn.code == 0, drawn.err
+    found = dovetail(
+        "transfer", "--trace", tmp_path / "a.parquet", "--trace", tmp_path / "b.parquet",
+        "--cluster", "4x8", "--epochs", 1, "--out", tmp_path / "models",
+        "--json", tmp_path / "cells.json",
+    )  # fmt: skip
+    assert found.code == 0, found.err
+    cells = json.loads((tmp_path / "cells.json").read_text())["cells"]
+    names = ["1-helios-synthetic", "2-helios-synthetic"]
+    assert [(cell["trained_on"], cell["tested_on"]) for cell in cells] == [
+        (trained, tested) for tested in names for trained in names
+    ]
+    assert "wait, ratio to saf+easy" in found.out
+
+
+def test_clusters_that_do_not_match_the_traces_are_refused(
+    dovetail: Command, tmp_path: Path
+) -> None:
+    said = dovetail(
+        "train", *("--trace", "synth:helios") * 3, "--cluster", "4x8", "--cluster", "5x8",
+        "--out", tmp_path,
+    )  # fmt: skip
+    assert said.code == 2
+    assert "2 clusters for 3 traces" in said.err
+
+
+def test_the_shipped_policy_goes_by_its_name(dovetail: Command, tmp_path: Path) -> None:
+    given = ("--jobs", 600, "--load", 1.0, "--cluster", "4x8:v100")
+    used = dovetail("simulate", "synth:helios", *given, "--order", "dovetail")
+    assert used.code == 0, used.err
+    found = dovetail("evaluate", "dovetail", "synth:helios", *given, "--policies", "saf")
+    assert found.code == 0, found.err
+    assert "another trace than in training" in found.err

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,10 +103,21 @@ def _readme(checkpoint: Checkpoint) -> str:
         "",
         "| | |",
         "| --- | --- |",
-        *(f"| {key} | {_cell(value)} |" for key, value in sorted(checkpoint.card.items())),
+        *(f"| {key} | {_cell(value)} |" for key, value in _flat(checkpoint.card)),
         "",
     ]
     return "\n".join(lines)
+
+
+def _flat(card: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """All values of a card with the names that lead to them, such as `sites 1 cluster`."""
+    for key, value in card.items():
+        if isinstance(value, list):
+            value = {str(number): part for number, part in enumerate(value, start=1)}
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key} ")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def _cell(value: object) -> str:

@@ -69,7 +69,7 @@ def transfer(
 
     reference = Policy.parse(base)
     sites = {
-        f"{number}-{site.trace.name}": site
+        f"{number}-{_safe(site.trace.name)}": site
         for number, site in enumerate(open_sites(traces, clusters, None, None, seed), start=1)
     }
     if len(sites) < 2:
@@ -95,6 +95,11 @@ def transfer(
     if json is not None:
         write_json(json, {"base": base, "estimates": estimates, "cells": [*map(asdict, cells)]})
         typer.echo(f"wrote {json}")
+
+
+def _safe(name: str) -> str:
+    """A trace's name may come from its file: nothing in it may lead out of the folder."""
+    return "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in name)[:60]
 
 
 def _show(cells: list[Transfer], base: str, estimates: str) -> None:
