@@ -17,7 +17,7 @@ from dovetail.envs import Pool, QueuePriorityBatch, QueuePriorityConfig, Synthet
 from dovetail.envs.shown import SHOWN
 from dovetail.envs.stage import DECLINE
 
-COUNT = 256
+COUNT = 512
 """Environments of a batch."""
 
 STEPS = 120

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from dovetail.evaluation.comparison import Comparison
     from dovetail.evaluation.policy import Policy
 
-POLICIES = "fcfs,slurm-multifactor,sjf,saf,wfp3,f1,qssf"
-"""The usual baseline, what Slurm does, and the best known simple rules."""
+POLICIES = "fcfs,slurm-multifactor,sjf,saf,wfp3,f1,qssf,dovetail"
+"""The usual baseline, what Slurm does, the best known simple rules, and the shipped policy."""
 
 
 def compare(

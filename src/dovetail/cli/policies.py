@@ -46,6 +46,7 @@ def policies() -> None:
       dovetail policies
     """
     from dovetail.cli.screen import columns, results
+    from dovetail.evaluation.policy import SHIPPED_NAME
     from dovetail.policies.ordering import ORDERINGS
     from dovetail.policies.placement import PLACEMENTS
 
@@ -53,6 +54,8 @@ def policies() -> None:
     orders = columns("--order", "score, lowest first (w: waited, e: estimate, g: GPUs)")
     for name, order in ORDERINGS.items():
         orders.add_row(name, about_ordering(name, order.score))
+    orders.add_row(SHIPPED_NAME, "learned from several histories, with a placement of its own")
+    orders.add_row("DIR", "a checkpoint of `dovetail train`, with the placement that it learned")
     places = columns("--placement", "prefers")
     for name, place in PLACEMENTS.items():
         places.add_row(name, about_placement(name, place.prefer))

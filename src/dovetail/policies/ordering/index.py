@@ -35,11 +35,9 @@ from dovetail.domain.policy import (
     Varies,
     scoring,
 )
+from dovetail.policies.ordering.learned import ALWAYS_FIRST
 
 HOUR = 3600.0
-
-ALWAYS_FIRST = -1e12
-"""Below any index: where exempt jobs stand, in order of submission."""
 
 
 @dataclass(frozen=True, slots=True)
