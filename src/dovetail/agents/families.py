@@ -48,10 +48,10 @@ class PlacementWeights:
 
 
 INDEX_START = (
-    IndexWeights(gpus=1.1, fits=1.0, keep=2.0, keep_idle=4.0),
+    IndexWeights(gpus=1.5, fits=1.0, keep=3.0, keep_idle=5.0),
     PlacementWeights(place_later=1.0),
 )
-"""Between 0 and twice these numbers, three real traces and five draws of noise differ little."""
+"""Round numbers near which a first search on three real traces ended."""
 
 INDEX_SCALE = (
     IndexWeights(
