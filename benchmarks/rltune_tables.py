@@ -31,7 +31,7 @@ def against_bases(traces: dict[str, Any]) -> list[str]:
             f"**{name}**, {found['unseen_jobs']:,} unseen jobs; bound on the mean wait "
             f"{found['bound']['wait']:,.0f} s",
             "",
-            "| policy | wait | bsld | JCT | utilisation | wait / bound | learned: wait | bsld | JCT |",
+            "| policy | wait | bsld | JCT | util. | wait / bound | learned: wait | bsld | JCT |",
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         ]
         for row in found["rows"]:
