@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -105,8 +106,22 @@ def _readme(checkpoint: Checkpoint) -> str:
         "| --- | --- |",
         *(f"| {key} | {_cell(value)} |" for key, value in _flat(checkpoint.card)),
         "",
+        *_again(checkpoint.card),
     ]
     return "\n".join(lines)
+
+
+def _again(card: Mapping[str, Any]) -> list[str]:
+    """How to make it again, if the card knows its origin."""
+    if not {"agent", "config", "sites"} <= card.keys():
+        return []
+    words = ["dovetail", "train", "--agent", card["agent"]]
+    for site in card["sites"]:
+        words += ["--trace", site["trace"], "--cluster", site["cluster"]]
+    for name in ("epochs", "estimates", "seed"):
+        words += [f"--{name}", card["config"][name]]
+    command = " ".join(shlex.quote(_cell(word)) for word in words)
+    return ["To make it again, with the files of these traces:", "", f"    {command} --out DIR", ""]
 
 
 def _flat(card: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
