@@ -77,13 +77,13 @@ def train(
     workers: Annotated[
         int,
         typer.Option(
-            "--workers", metavar="N", min=1, help="Processes or threads that play episodes."
+            "--workers", metavar="N", min=1, help="Processes or threads that play."
         ),
     ] = 1,
     engine: Annotated[
         str,
         typer.Option(
-            "--engine", metavar="NAME", help="Where episodes are played: local or ray (evolution)."
+            "--engine", metavar="NAME", help="Where it is played: local or ray (evolution)."
         ),
     ] = "local",
     address: Annotated[
@@ -135,5 +135,5 @@ def train(
 
         found = learn(sites, out, config, report, workers)
     if last is not None:
-        typer.echo(f"on validation episodes, {last}")
+        typer.echo(f"on the validation part, {last}")
     typer.echo(f"wrote {out}; it is a policy: --order {out} (epoch {found.card['epoch']})")
