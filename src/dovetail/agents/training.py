@@ -39,7 +39,7 @@ class TrainingConfig:
     family: str = "index"
     epochs: int = 60
     population: int = 12
-    batch: int = 3  # replays of each site that every candidate of an epoch plays
+    batch: int = 15  # replays that every candidate of an epoch plays, as many of each site
     replays: int = 8  # of each site
     validation_replays: int = 6  # of each site, with other noise in the estimates
     length: int = 30_000  # jobs of a replay
@@ -198,7 +198,8 @@ class _Run:
     def draw(self) -> list[int]:
         """The replays of this epoch, as many of each site."""
         random = np.random.default_rng((self.config.seed, self.epoch))
-        drawn = [random.permutation(of_site)[: self.config.batch] for of_site in self.replays]
+        each = max(1, self.config.batch // len(self.replays))
+        drawn = [random.permutation(of_site)[:each] for of_site in self.replays]
         return [int(number) for of_site in drawn for number in of_site]
 
     def validate(self, players: Team) -> None:

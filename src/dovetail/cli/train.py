@@ -76,9 +76,7 @@ def train(
     ] = None,
     workers: Annotated[
         int,
-        typer.Option(
-            "--workers", metavar="N", min=1, help="Processes or threads that play."
-        ),
+        typer.Option("--workers", metavar="N", min=1, help="Processes or threads that play."),
     ] = 1,
     engine: Annotated[
         str,
