@@ -9,13 +9,17 @@ import json
 import os
 import platform
 import sys
+from importlib import import_module
 from pathlib import Path
 
 QUICK = (
-    "simulator", "start_up", "optimiser", "environment", "training", "placements", "lublin",
-    "inference",
+    "simulator", "start_up", "optimiser", "environment", "inference", "placements", "lublin",
+    "training",
 )  # fmt: skip
-"""What `make bench` measures; the rest trains for half an hour."""
+"""What `make bench` measures; before the last one torch must not have been imported."""
+
+LONG = ("rltune",)
+"""Trains for half an hour."""
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -24,33 +28,14 @@ def main(names: list[str]) -> None:
     # One thread each: two on shared cores measure each other.
     for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"):
         os.environ.setdefault(variable, "1")
-    from benchmarks import (
-        environment,
-        inference,
-        lublin,
-        optimiser,
-        placements,
-        rltune,
-        simulator,
-        start_up,
-        training,
-    )
-
     RESULTS.mkdir(exist_ok=True)
-    parts = {
-        "simulator": simulator,
-        "start_up": start_up,
-        "optimiser": optimiser,
-        "environment": environment,
-        "training": training,
-        "placements": placements,
-        "lublin": lublin,
-        "inference": inference,
-        "rltune": rltune,
-    }
-    for name, part in parts.items():
+    unknown = set(names) - {*QUICK, *LONG}
+    if unknown:
+        raise SystemExit(f"no benchmark {', '.join(unknown)}; there are {', '.join(QUICK + LONG)}")
+    for name in (*QUICK, *LONG):
         if name not in (names or QUICK):
             continue
+        part = import_module(f"benchmarks.{name}")
         result = {**part.run(), "machine": platform.machine(), "cores": os.cpu_count()}
         path = RESULTS / f"{name}.json"
         path.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
