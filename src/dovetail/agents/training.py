@@ -1,6 +1,6 @@
 """Training by evolution on the history of one cluster or of several: resumable, validated.
 
-    train([Site(trace, cluster)], Path("model"), TrainingConfig(epochs=60), report=print)
+    train([Site(trace, cluster)], Path("model"), TrainingConfig(), report=print)
 
 The last tenth of each trace is never looked at. Of the rest, the first eight ninths make the
 replays, the last ninth the validation by which the best candidate is chosen.
@@ -37,7 +37,7 @@ class TrainingConfig:
     """How long and on what to train; stored with the checkpoint."""
 
     family: str = "index"
-    epochs: int = 60
+    epochs: int = 20
     population: int = 12
     batch: int = 15  # replays that every candidate of an epoch plays, as many of each site
     replays: int = 8  # of each site

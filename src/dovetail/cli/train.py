@@ -43,7 +43,7 @@ def train(
     ] = "evolution",
     epochs: Annotated[
         int | None,
-        _of("evolution 60, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
+        _of("evolution 20, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
     ] = None,
     estimates: Annotated[
         str,
@@ -55,7 +55,7 @@ def train(
     ] = "noisy:1",
     length: Annotated[
         int | None,
-        _of("evolution 30000, rltune 256", "N", "--length", "Jobs of one episode.", min=1),
+        _of("evolution 30000, rltune 256", "N", "--length", "Jobs of one replay.", min=1),
     ] = None,
     family: Annotated[
         str | None, _of("evolution index", "NAME", "--family", "What is learned: index, network.")
@@ -103,7 +103,7 @@ def train(
 
     \b
     Example:
-      dovetail train --trace history.parquet --cluster cluster.toml --epochs 200 --out model
+      dovetail train --trace history.parquet --cluster cluster.toml --workers 2 --out model
       dovetail train --agent rltune --base fcfs --metric bsld --trace history.parquet \\
           --cluster cluster.toml --out model       (watch: tensorboard --logdir model/logs)
       dovetail evaluate model history.parquet --cluster cluster.toml
