@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from dovetail.domain.errors import ConfigError
-from dovetail.envs import QUEUE_PRIORITY, InvalidAction, QueuePriority, QueuePriorityConfig
+from dovetail.domain.errors import ConfigError, UnknownName
+from dovetail.envs import (
+    QUEUE_PRIORITY,
+    InvalidAction,
+    QueuePriority,
+    QueuePriorityConfig,
+    SyntheticWindows,
+)
 from dovetail.envs.reward import gap
 from dovetail.envs.shown import SHOWN
 from dovetail.envs.stage import DECLINE
+from dovetail.policies.ordering import ORDERINGS
 from tests.builders import cluster_of, job
 from tests.envs.scenes import pool_of, random_valid, small_pool
 
@@ -37,7 +44,7 @@ def test_gymnasiums_checker_has_nothing_to_say() -> None:
 
 
 def test_doing_as_the_base_does_is_worth_nothing() -> None:
-    for order in ("fcfs", "saf", "wfp3"):
+    for order in ("fcfs", "saf", "wfp3", "qssf"):
         for metric in ("bsld", "wait", "jct", "utilisation"):
             env = QueuePriority(pool=small_pool(order, metric))
             reward, info, steps = play(env, lambda mask, step: 0, seed=0)
@@ -204,6 +211,12 @@ def test_windows_without_a_choice_that_matters_are_refused() -> None:
         pool_of("4x8", job(0), job(1), job(2))
 
 
-def test_orders_that_windows_cannot_follow_are_refused() -> None:
-    with pytest.raises(ConfigError, match="predicts run times"):
-        QueuePriorityConfig(order="qssf")
+def test_a_base_that_predicts_run_times_knows_what_the_whole_history_told_it() -> None:
+    scene = next(SyntheticWindows(jobs=2000).scenes(ORDERINGS["qssf"], np.random.default_rng(0)))
+    assert np.all(scene.predicted > 0)
+    assert len(np.unique(scene.predicted)) > 50
+
+
+def test_an_unknown_order_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="did you mean"):
+        QueuePriorityConfig(order="qsfs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -89,6 +90,7 @@ def _ready(scene: Scene, base: Ordering, rules: Rules, measure: Any) -> Ready | 
 def rules_of(base: Ordering) -> Rules:
     """The base policy with EASY backfilling; estimates are told, so that no history is kept."""
     told = Estimates("told", np.ones(1))
+    base = replace(base, uses_prediction=False)  # a scene brings what was predicted on arrival
     return make_rules(base, PLACEMENT, told, NO_PREDICTION, NO_OBSERVATION)
 
 
@@ -96,6 +98,7 @@ def tables_of(scene: Scene, base: Ordering, rules: Rules) -> Tables:
     """Tables in the state in which the window begins."""
     window = scene.window
     tables = Tables(window.trace.jobs, scene.cluster, base, PLACEMENT, scene.estimates)
+    tables.jobs["predicted"] = scene.predicted
     resume(
         tables.world, rules, window.now,
         window.start, window.chunk_offset, window.chunk_node, window.chunk_gpus,

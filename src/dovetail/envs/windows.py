@@ -13,15 +13,17 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, Estimates, Ordering
 from dovetail.domain.trace import Trace
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
-from dovetail.simulator import Window, simulate, warm_window
+from dovetail.simulator import Simulation, Window, warm_window
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 PLACEMENT = PLACEMENTS["best-fit"]
+STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Scene:
     window: Window
     cluster: Cluster
     estimates: Estimates
+    predicted: Floats  # [jobs] from history, as on arrival; for bases that order by it
 
 
 class Generator(Protocol):
@@ -56,12 +59,18 @@ class TraceWindows:
 
     def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
         told = make_estimates(self.trace, self.estimates, seed=int(random.integers(1 << 31)))
-        whole = simulate(self.trace, self.cluster, base, PLACEMENT, Backfill.EASY, told, HISTORY)
+        simulation = Simulation(
+            self.trace, self.cluster, base, PLACEMENT, Backfill.EASY, told, HISTORY
+        )
+        while simulation.advance(STEPS):
+            pass
+        whole, predicted = simulation.schedule(), simulation.tables.jobs["predicted"].copy()
         while True:
             first = int(random.integers(len(self.trace) - self.length + 1))
             window = warm_window(whole, first, self.length)
             # As told on arrival: predictions are those of the whole history, not of the window's.
-            yield Scene(window, self.cluster, Estimates(told.name, whole.estimate[window.rows]))
+            own = Estimates(told.name, whole.estimate[window.rows])
+            yield Scene(window, self.cluster, own, predicted[window.rows])
 
 
 @dataclass(frozen=True, slots=True)
