@@ -51,7 +51,7 @@ INDEX_START = (
     IndexWeights(gpus=1.5, fits=1.0, keep=3.0, keep_idle=5.0),
     PlacementWeights(place_later=1.0),
 )
-"""Round numbers near which a first search on three real traces ended."""
+"""Round numbers, chosen by hand while looking at three real traces (docs/decisions/0009)."""
 
 INDEX_SCALE = (
     IndexWeights(

@@ -59,13 +59,15 @@ class Replay:
     cluster: Cluster
     estimates: Estimates
     first: int
-    parts: int
     rival: Floats  # [measures, parts] logarithms
 
     def score(self, ordering: Ordering, placement: Placement) -> Score:
         """Against SAF; below 0 is better."""
-        ours = play(self.trace, self.cluster, self.estimates, ordering, placement, Backfill.EASY)
-        wait, bsld = (measure(ours, self.first, self.parts) - self.rival).mean(axis=1)
+        ours = simulate(
+            self.trace, self.cluster, ordering, placement, Backfill.EASY, self.estimates, HISTORY
+        )
+        parts = self.rival.shape[1]
+        wait, bsld = (measure(ours, self.first, parts) - self.rival).mean(axis=1)
         return Score(float(wait), float(bsld))
 
 
@@ -74,8 +76,8 @@ def make_replay(
 ) -> Replay:
     """A replay with SAF's result."""
     order, place = ORDERINGS["saf"], PLACEMENTS["best-fit"]
-    theirs = play(trace, cluster, estimates, order, place, Backfill.EASY)
-    return Replay(trace, cluster, estimates, first, parts, measure(theirs, first, parts))
+    theirs = simulate(trace, cluster, order, place, Backfill.EASY, estimates, HISTORY)
+    return Replay(trace, cluster, estimates, first, measure(theirs, first, parts))
 
 
 def make_replays(
@@ -117,17 +119,6 @@ def _draws(
         part = trace.slice(begin, min(len(trace), begin + length))
         told = make_estimates(part, estimates, seed=int(random.integers(1 << 31)))
         yield part, resized(cluster, float(random.choice(sizes))), told
-
-
-def play(
-    trace: Trace,
-    cluster: Cluster,
-    estimates: Estimates,
-    ordering: Ordering,
-    placement: Placement,
-    backfill: Backfill,
-) -> Schedule:
-    return simulate(trace, cluster, ordering, placement, backfill, estimates, HISTORY)
 
 
 def measure(schedule: Schedule, first: int, parts: int) -> Floats:
