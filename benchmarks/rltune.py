@@ -2,7 +2,8 @@
 
 Trains a policy by evolution on each trace, and RLTune's networks by PPO on one; then every base
 with and without backfilling, the distance to the clairvoyant bound, the transfer between traces and
-the ablation of the published system. Trainings lie in benchmarks/models/ and are not repeated.
+the ablation of the published system. Trainings by evolution lie in benchmarks/models/ and are not
+repeated.
 
 python -m benchmarks.run rltune
 """
@@ -14,6 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -132,21 +134,24 @@ def utilisation(schedule: Schedule, first: int) -> float:
 def _ablation(site: Site) -> dict[str, Any]:
     """The published system step by step: PPO from random weights, then better placement."""
     result: dict[str, Any] = {"base": PPO.base, "metric": PPO.metric, "epochs": PPO.epochs}
-    began: dict[str, float] = {}
-    policies = []
-    for features, placement in ABLATION.values():
-        folder = MODELS / f"ppo-{features}"
-        start = time.perf_counter()
-        train_rltune([site], folder, replace(PPO, features=features), report=_say)
-        began.setdefault(features, time.perf_counter() - start)
-        policies.append(Policy(str(folder), placement=placement))
+    seconds: dict[str, int] = {}
+    for features in dict.fromkeys(features for features, _ in ABLATION.values()):
+        rmtree(MODELS / f"ppo-{features}", ignore_errors=True)  # its time is measured
+        began = time.perf_counter()
+        config = replace(PPO, features=features)
+        train_rltune([site], MODELS / f"ppo-{features}", config, report=_say)
+        seconds[features] = round(time.perf_counter() - began)
+    policies = [
+        Policy(str(MODELS / f"ppo-{features}"), placement=placement)
+        for features, placement in ABLATION.values()
+    ]
     reference = [Policy("fcfs"), Policy("saf")]
     draws = draw_estimates(site.trace, ESTIMATES, SEED, 2)
     found = evaluate_windows(
         site.trace, site.cluster, [*policies, *reference], draws, first_unseen(site.trace)
     )
     result["rows"] = _named(found, [*ABLATION, "fcfs", "saf"])
-    result["seconds_of_training"] = {name: round(value) for name, value in began.items()}
+    result["seconds_of_training"] = seconds
     return result
 
 
