@@ -28,7 +28,7 @@ from dovetail.envs.pool import Pool
 from dovetail.envs.shown import SHOWN
 from dovetail.envs.stage import DECLINE, Stage
 from dovetail.policies.features import FEATURES
-from dovetail.simulator.state import World
+from dovetail.simulator.rows import World
 
 Seen = dict[str, NDArray[Any]]
 

@@ -22,7 +22,7 @@ from dovetail.domain.metrics import SHORT
 from dovetail.domain.policy import CLUSTER, JOBS, ClusterRow, JobRows
 from dovetail.domain.registry import Registry
 from dovetail.domain.tables import dtype_of
-from dovetail.simulator.state import Run
+from dovetail.simulator.rows import Run
 
 RUN = numba.from_dtype(dtype_of(Run))
 MEASURE = types.float64(

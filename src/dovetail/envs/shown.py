@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.simulator.state import World, demand, gathered, scores, waiting
+from dovetail.simulator.rows import World
+from dovetail.simulator.state import demand, gathered, scores, waiting
 from dovetail.simulator.stepping import is_candidate
 
 SHOWN = 256

@@ -21,16 +21,9 @@ from dovetail.envs.reward import RUN, gap
 from dovetail.envs.shown import SHOWN, show
 from dovetail.policies.features import Matrix
 from dovetail.simulator.describing import describe
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
-from dovetail.simulator.state import (
-    World,
-    accounts,
-    all_demand_facts,
-    cluster,
-    demand,
-    jobs,
-    waiting,
-)
+from dovetail.simulator.state import accounts, all_demand_facts, cluster, demand, jobs, waiting
 from dovetail.simulator.stepping import choose, decline, go_on, may_decline
 
 DECLINE = SHOWN

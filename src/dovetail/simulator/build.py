@@ -22,8 +22,9 @@ from dovetail.domain.policy import (
     Varies,
 )
 from dovetail.domain.tables import new_table
-from dovetail.simulator import state
+from dovetail.simulator import rows
 from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
+from dovetail.simulator.state import NO_RESERVATION
 
 Table = NDArray[Any]
 
@@ -57,13 +58,13 @@ class Tables:
         self.cluster["total_gpus"] = cluster.total_gpus
         self.runs = _runs(jobs, of_job)
         self.nodes = _nodes(cluster, kinds)
-        self.slots = new_table(state.Slot, len(cluster.nodes) * most)
-        self.reserves = new_table(state.Reserve, len(cluster.nodes))
-        self.reserves["time"] = state.NO_RESERVATION
+        self.slots = new_table(rows.Slot, len(cluster.nodes) * most)
+        self.reserves = new_table(rows.Reserve, len(cluster.nodes))
+        self.reserves["time"] = NO_RESERVATION
         self.kinds, self.members = _kinds(kinds)
         self.levels, self.words, self.matches = levels, words, matches
-        self.releases = new_table(state.Release, len(cluster.nodes) * (most + 1))
-        self.frontier = new_table(state.Frontier, 4 * len(cluster.nodes) + 2 * len(kinds) + 4)
+        self.releases = new_table(rows.Release, len(cluster.nodes) * (most + 1))
+        self.frontier = new_table(rows.Frontier, 4 * len(cluster.nodes) + 2 * len(kinds) + 4)
         self.demands = _demands(of_job, every)
         self.demand_facts = _demand_facts(every, kinds)
         self.options, self.chunks = options, chunks
@@ -74,10 +75,10 @@ class Tables:
         self.gathered = np.zeros(len(jobs), np.int64)
         self.gathered_scores, self.gathered_gates = np.zeros(len(jobs)), np.zeros(len(jobs))
         self.gathered_keeps = np.zeros(len(jobs))
-        self.pending_events = new_table(state.Event, 2 * len(jobs))
-        self.part_table = new_table(state.Part, parts)
-        self.holds = new_table(state.Hold, parts)
-        self.reservations = new_table(state.Reservation, len(kinds))
+        self.pending_events = new_table(rows.Event, 2 * len(jobs))
+        self.part_table = new_table(rows.Part, parts)
+        self.holds = new_table(rows.Hold, parts)
+        self.reservations = new_table(rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.taste = np.append(placement.weights, 0.0)  # never empty: its address must exist
         past = history or _no_history()
@@ -85,7 +86,7 @@ class Tables:
         self.history_recent, self.history_total = past.recent, past.total
         self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(3)
 
-        self.world = new_table(state.World, 1)
+        self.world = new_table(rows.World, 1)
         for name, table in vars(self).items():
             if name in (self.world.dtype.names or ()):
                 self.world[name] = table.ctypes.data
@@ -136,7 +137,7 @@ def _accounts(jobs: Jobs) -> tuple[int, Ints]:
 
 
 def _runs(jobs: Jobs, of_job: Ints) -> Table:
-    table = new_table(state.Run, len(jobs))
+    table = new_table(rows.Run, len(jobs))
     table["run"] = jobs.run
     table["start"] = table["end"] = np.nan
     table["demand"] = of_job
@@ -145,7 +146,7 @@ def _runs(jobs: Jobs, of_job: Ints) -> Table:
 
 def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
     """An idle cluster; every node's release times are still to be worked out."""
-    table = new_table(state.Node, len(cluster.nodes))
+    table = new_table(rows.Node, len(cluster.nodes))
     for number, kind in enumerate(kinds):
         table["kind"][kind.nodes] = number
         table["place"][kind.nodes] = np.arange(len(kind.nodes))
@@ -162,7 +163,7 @@ def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
 
 
 def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
-    table = new_table(state.Kind, len(kinds))
+    table = new_table(rows.Kind, len(kinds))
     sizes = np.array([len(kind.nodes) for kind in kinds])
     table["gpus"] = [kind.gpus for kind in kinds]
     table["free"] = table["gpus"] * sizes
@@ -170,8 +171,8 @@ def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
     table["first"] = table["last"] - sizes
     table["words"] = (sizes + 63) // 64
     table["leaves"] = [_leaves(kind) for kind in kinds]
-    table["reserved"] = state.NO_RESERVATION
-    members = new_table(state.Member, int(sizes.sum()))
+    table["reserved"] = NO_RESERVATION
+    members = new_table(rows.Member, int(sizes.sum()))
     members["node"] = [node for kind in kinds for node in kind.nodes]
     return table, members
 
@@ -182,7 +183,7 @@ def _leaves(kind: Kind) -> int:
 
 def _levels(kinds: list[Kind], every: list[list[Option]], most: int) -> tuple[Table, Table, Table]:
     """The index of nodes by free GPUs, its bitmaps, and a tree per chunk size in use."""
-    levels = new_table(state.Level, len(kinds) * (most + 1))
+    levels = new_table(rows.Level, len(kinds) * (most + 1))
     levels["tree"] = -1
     word_count = match_count = 0
     for number, kind in enumerate(kinds):
@@ -202,21 +203,21 @@ def _levels(kinds: list[Kind], every: list[list[Option]], most: int) -> tuple[Ta
             if gpus in sizes:
                 level["tree"] = match_count
                 match_count += 2 * _leaves(kind)
-    words = new_table(state.Bitmap, word_count)
+    words = new_table(rows.Bitmap, word_count)
     for number, kind in enumerate(kinds):
         idle = levels[number * (most + 1) + kind.gpus]
         idle["count"] = len(kind.nodes)
         for place in range(len(kind.nodes)):
             words["bits"][idle["word_first"] + place // 64] |= np.uint64(1 << (place % 64))
-    matches = new_table(state.Match, match_count)
+    matches = new_table(rows.Match, match_count)
     matches["node"] = -1
     return levels, words, matches
 
 
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:
     flat = [(group, option) for options in every for group, option in _grouped(options)]
-    table = new_table(state.Option, len(flat))
-    chunks = new_table(state.Chunk, 2 * len(flat))
+    table = new_table(rows.Option, len(flat))
+    chunks = new_table(rows.Chunk, 2 * len(flat))
     for i, (group, option) in enumerate(flat):
         table[i] = (
             group, option.many, option.few, option.large_kinds, option.small_kinds, option.speed,
@@ -236,7 +237,7 @@ def _grouped(options: list[Option]) -> list[tuple[int, Option]]:
 
 
 def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
-    table = new_table(state.Demand, len(every))
+    table = new_table(rows.Demand, len(every))
     queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
     counts = np.array([len(options) for options in every])
     table["kinds"] = [_union(options) for options in every]

@@ -17,9 +17,9 @@ from numba.extending import intrinsic
 from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.placing import admissible, option_fits, place
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
-    World,
     demand,
     job_facts,
     kind,

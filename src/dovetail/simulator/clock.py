@@ -12,9 +12,9 @@ from dovetail.simulator.conservative import conservative_pass
 from dovetail.simulator.free import give_back, mark_stale
 from dovetail.simulator.passes import easy_pass, pass_without_backfilling
 from dovetail.simulator.queue import add
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
-    World,
     account,
     cluster_facts,
     demand,

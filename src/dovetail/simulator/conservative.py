@@ -8,8 +8,9 @@ from dovetail.domain.compiled import inner
 from dovetail.simulator import holds
 from dovetail.simulator.passes import begin_pass, next_job, pass_over, start_next
 from dovetail.simulator.placing import demand_fits
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
-from dovetail.simulator.state import World, demand, job_facts, option, run_of, waiting
+from dovetail.simulator.state import demand, job_facts, option, run_of, waiting
 
 
 @inner

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from dovetail.domain.compiled import inner
-from dovetail.simulator.state import (
-    World,
-    cluster_facts,
-    demand,
-    demand_facts,
-    kind,
-    large,
-    level,
-    option,
-)
+from dovetail.simulator.rows import World
+from dovetail.simulator.state import cluster_facts, demand, demand_facts, kind, large, level, option
 
 
 @inner

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dovetail.domain.compiled import inner
-from dovetail.simulator.state import World, event
+from dovetail.simulator.rows import World
+from dovetail.simulator.state import event
 
 
 @inner

@@ -9,7 +9,8 @@ import numpy as np
 from dovetail.domain.compiled import inner
 from dovetail.domain.tables import Word
 from dovetail.simulator.bits import ONE, lowest_bits
-from dovetail.simulator.state import Chunk, World, bitmap, kind, level, node, slot
+from dovetail.simulator.rows import Chunk, World
+from dovetail.simulator.state import bitmap, kind, level, node, slot
 
 
 @inner

@@ -6,7 +6,8 @@ import math
 
 from dovetail.domain.compiled import inner
 from dovetail.simulator.ready import expected_end
-from dovetail.simulator.state import Chunk, World, frontier, hold, large, node, option, slot, small
+from dovetail.simulator.rows import Chunk, World
+from dovetail.simulator.state import frontier, hold, large, node, option, slot, small
 
 
 @inner

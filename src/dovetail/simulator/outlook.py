@@ -8,10 +8,9 @@ from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.simulator.free import fits
 from dovetail.simulator.placing import admissible
+from dovetail.simulator.rows import Chunk, World
 from dovetail.simulator.rules import Rules, score_one
 from dovetail.simulator.state import (
-    Chunk,
-    World,
     demand,
     job_facts,
     large,

@@ -13,11 +13,10 @@ from dovetail.simulator.describing import describe
 from dovetail.simulator.free import take
 from dovetail.simulator.placing import demand_fits
 from dovetail.simulator.queue import remove, rescore, seek, takes_too_much
+from dovetail.simulator.rows import Chunk, World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
     NO_RESERVATION,
-    Chunk,
-    World,
     account,
     demand,
     job_facts,

@@ -10,9 +10,8 @@ from dovetail.domain.tables import Word
 from dovetail.simulator.bits import trailing_zeros
 from dovetail.simulator.free import fits
 from dovetail.simulator.holds import admits
+from dovetail.simulator.rows import Chunk, World
 from dovetail.simulator.state import (
-    Chunk,
-    World,
     bitmap,
     demand,
     job_facts,

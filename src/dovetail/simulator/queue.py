@@ -6,9 +6,9 @@ import math
 
 from dovetail.domain.compiled import inner
 from dovetail.domain.jobs import Floats
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import WORST, Rules, score_one
 from dovetail.simulator.state import (
-    World,
     accounts,
     all_demand_facts,
     cluster,

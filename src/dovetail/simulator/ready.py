@@ -10,18 +10,8 @@ from __future__ import annotations
 import math
 
 from dovetail.domain.compiled import inner
-from dovetail.simulator.state import (
-    Chunk,
-    World,
-    frontier,
-    kind,
-    level,
-    match,
-    node,
-    release,
-    run_of,
-    slot,
-)
+from dovetail.simulator.rows import Chunk, World
+from dovetail.simulator.state import frontier, kind, level, match, node, release, run_of, slot
 
 
 @inner

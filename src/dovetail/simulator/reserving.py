@@ -6,9 +6,9 @@ import math
 
 from dovetail.domain.compiled import inner
 from dovetail.simulator.ready import earliest_nodes, expected_end, refresh
+from dovetail.simulator.rows import World
 from dovetail.simulator.state import (
     NO_RESERVATION,
-    World,
     demand,
     kind,
     large,

@@ -8,8 +8,8 @@ from dovetail.domain.compiled import Late, inner
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Estimates, Ordering, Placement, Varies
+from dovetail.simulator.rows import World
 from dovetail.simulator.state import (
-    World,
     accounts,
     all_demand_facts,
     cluster,

@@ -20,16 +20,9 @@ from dovetail.simulator.clock import go_to, next_time
 from dovetail.simulator.passes import begin_pass, narrow, start
 from dovetail.simulator.placing import option_fits
 from dovetail.simulator.queue import ends_in_time, remove, seek
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
-from dovetail.simulator.state import (
-    World,
-    demand,
-    job_facts,
-    option,
-    reservation,
-    run_of,
-    waiting,
-)
+from dovetail.simulator.state import demand, job_facts, option, reservation, run_of, waiting
 
 
 @inner

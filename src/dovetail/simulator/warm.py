@@ -20,9 +20,9 @@ from dovetail.domain.trace import Trace
 from dovetail.simulator import events
 from dovetail.simulator.clock import submit_next
 from dovetail.simulator.free import take_bits
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
-    World,
     account,
     cluster_facts,
     demand,
