@@ -1,0 +1,49 @@
+"""What the daemon needs of a cluster: read all of it, and change some jobs.
+
+backend = COMMANDS(config) ; snapshot = backend.read()
+results = backend.apply(changes)              # one process for all of them
+factors = backend.factors()                   # read back: what Slurm has now
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from dovetail.domain.decision import Change, Result
+from dovetail.domain.errors import DovetailError
+from dovetail.domain.snapshot import Factor, Snapshot
+
+
+class BackendError(DovetailError):
+    """Slurm did not answer, or not in a way that can be trusted."""
+
+
+class Unreachable(BackendError):  # noqa: N818 - reads as what happened
+    """No answer in time, or the controller is down."""
+
+
+class Unreadable(BackendError):  # noqa: N818 - reads as what happened
+    """An answer of a shape that is not known."""
+
+
+class Backend(Protocol):
+    """A live cluster. Every method may raise BackendError, and then nothing is known."""
+
+    name: str
+
+    def read(self) -> Snapshot:
+        """Everything, in as few questions as possible."""
+        ...
+
+    def apply(self, changes: Sequence[Change]) -> list[Result]:
+        """Carry changes out, in order; one result for each, failed ones with Slurm's words."""
+        ...
+
+    def factors(self) -> Mapping[int, Factor]:
+        """How the priorities of pending jobs are made up, by LiveJob.id."""
+        ...
+
+    def settings(self) -> Mapping[str, str]:
+        """Slurm's configuration, as `scontrol show config` words it."""
+        ...

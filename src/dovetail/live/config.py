@@ -1,0 +1,196 @@
+"""The daemon's configuration: one frozen part per component, read from TOML, unknown keys refused.
+
+config = load_config(Path("/etc/dovetail/dovetail.toml"))
+config.mode, config.policy, config.guardrails.starvation_factor
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from dovetail.domain.errors import ConfigError
+from dovetail.live.modes import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmConfig:
+    """How Slurm is asked and told."""
+
+    backend: str = "commands"  # see BACKENDS
+    bin: str = ""  # folder of squeue, scontrol, ...; empty: PATH
+    conf: str = ""  # SLURM_CONF; empty: the environment's
+    timeout: float = 30.0  # seconds that one command may take
+    rest_url: str = ""  # unix:/run/slurmrestd.sock or http://127.0.0.1:6820
+    rest_user: str = ""
+    rest_token_file: str = ""  # mode 600; empty: rest_auth/local on the socket
+
+    def __post_init__(self) -> None:
+        _above("slurm.timeout", self.timeout, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ActConfig:
+    """What is changed about jobs, and which jobs are left alone."""
+
+    knob: str = "sitefactor"  # or "priority": frozen, as in the paper
+    horizon: int = 1000  # jobs at the head of the order that get a factor
+    hints: bool = False  # pin jobs that start now to the node that the policy chose
+    partitions: tuple[str, ...] = ()  # only these; empty: all
+    exclude_partitions: tuple[str, ...] = ()
+    exclude_accounts: tuple[str, ...] = ()
+    exclude_qos: tuple[str, ...] = ()
+    sla_tag: str = "dovetail:sla"  # in the admin comment, or a QOS of exclude_qos
+
+    def __post_init__(self) -> None:
+        if self.knob not in ("sitefactor", "priority"):
+            raise ConfigError(f"act.knob is {self.knob!r}, expected sitefactor or priority")
+        _above("act.horizon", self.horizon, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardrailConfig:
+    """How far the daemon may go."""
+
+    starvation_factor: float = 3.0  # a job waiting beyond so many p95 of its partition goes first
+    starvation_floor: float = 3600.0  # seconds; nobody starves before
+    displacement: int = 500  # places that a job may lose against Slurm's order in a cycle
+    changes_per_cycle: int = 2000
+    changes_per_hour: int = 20_000
+    model_days: float = 90.0  # older models are not trusted
+    score_limit: float = 1e12  # scores beyond are out of range
+    decide_seconds: float = 5.0
+    read_seconds: float = 20.0
+    vanished_share: float = 0.5  # of the pending jobs, gone at once without having started
+    vanished_jobs: int = 20  # fewer than these are no reason to worry
+    clock_jump: float = 30.0  # seconds between the wall clock and the steady one
+    nodes_share: float = 0.3  # of the usable nodes, changed at once
+    share_floor: float = 0.5  # no account below its share by more than this part of it
+    trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
+    trip_hours: float = 2.0
+    trip_jobs: int = 50  # fewer comparisons than these say nothing
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            _above(f"guardrails.{item.name}", getattr(self, item.name), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalConfig:
+    path: str = "/var/lib/dovetail/journal.sqlite"
+    keep_days: float = 90.0
+    max_mb: float = 500.0
+
+    def __post_init__(self) -> None:
+        _above("journal.keep_days", self.keep_days, 0.0)
+        _above("journal.max_mb", self.max_mb, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsConfig:
+    host: str = "127.0.0.1"
+    port: int = 9877  # 0: no endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class TwinConfig:
+    """The simulator fed with the real queue, once a day."""
+
+    every_hours: float = 24.0
+    days: float = 7.0  # of history that a comparison looks at
+    baseline: str = "multifactor"  # stands for Slurm alone; weights from its configuration
+
+
+@dataclass(frozen=True, slots=True)
+class LiveConfig:
+    """Everything; `load_config` reads it."""
+
+    mode: Mode = Mode.SHADOW
+    policy: str = "dovetail"  # ORDER[@PLACEMENT]: a name, or a checkpoint's folder
+    estimates: str = "limit"  # or "predicted": from jobs that the journal saw end
+    period: float = 60.0  # seconds between cycles
+    min_period: float = 2.0  # a wake-up comes not sooner than this after a cycle
+    run_dir: str = "/run/dovetail"  # wake-up pipe, mode file, kill switch, lock
+    slurm: SlurmConfig = field(default_factory=SlurmConfig)
+    act: ActConfig = field(default_factory=ActConfig)
+    guardrails: GuardrailConfig = field(default_factory=GuardrailConfig)
+    journal: JournalConfig = field(default_factory=JournalConfig)
+    metrics: MetricsConfig = field(default_factory=MetricsConfig)
+    twin: TwinConfig = field(default_factory=TwinConfig)
+
+    def __post_init__(self) -> None:
+        _above("period", self.period, 0.0)
+        if self.estimates not in ("limit", "predicted"):
+            raise ConfigError(f"estimates is {self.estimates!r}, expected limit or predicted")
+
+    @property
+    def kill_switch(self) -> Path:
+        """While this file exists, nothing is sent to Slurm."""
+        return Path(self.run_dir) / "stop"
+
+
+def load_config(path: Path) -> LiveConfig:
+    """Read and check a configuration file, its permissions included."""
+    try:
+        with path.open("rb") as file:
+            refuse_writable_by_others(path, os.fstat(file.fileno()))
+            config: LiveConfig = from_table(LiveConfig, tomllib.load(file), str(path))
+            return config
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path}: no such file; `dovetail live install --dry-run` shows one"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from None
+
+
+def refuse_writable_by_others(path: Path, status: os.stat_result) -> None:
+    """Whoever can write the configuration commands the daemon."""
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise ConfigError(f"{path}: others may write it; chmod 640 {path}")
+    if status.st_uid not in (0, os.geteuid()):
+        raise ConfigError(
+            f"{path}: belongs to user number {status.st_uid}; chown it to root or to the daemon's"
+        )
+
+
+def from_table(kind: Any, table: Mapping[str, Any], where: str) -> Any:
+    """A configuration dataclass from a TOML table; unknown keys and wrong types are errors."""
+    hints = get_type_hints(kind)
+    unknown = set(table) - set(hints)
+    if unknown:
+        raise ConfigError(f"{where}: unknown key {sorted(unknown)[0]!r}; known: {', '.join(hints)}")
+    values = {key: _value(hints[key], value, f"{where}: {key}") for key, value in table.items()}
+    return kind(**values)
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    if is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise ConfigError(f"{where}: expected a table")
+        return from_table(kind, value, where)
+    if kind is Mode:
+        try:
+            return Mode(value)
+        except ValueError:
+            names = ", ".join(mode.value for mode in Mode)
+            raise ConfigError(f"{where} is {value!r}, expected {names}") from None
+    if kind == tuple[str, ...]:
+        if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+            raise ConfigError(f"{where}: expected a list of names")
+        return tuple(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ConfigError(f"{where} is {value!r}, expected {kind.__name__}")
+    return value
+
+
+def _above(name: str, value: float, least: float) -> None:
+    if not value > least:
+        raise ConfigError(f"{name} is {value}, expected above {least:g}")

@@ -1,0 +1,85 @@
+"""What a guardrail is: a pure function from a decision and its situation to a ruling.
+
+    ruling = starvation(decision, situation, config)
+    ruling.decision, ruling.verdict.outcome, ruling.verdict.reason
+
+Guardrails run in a fixed order, each on what the one before let through. None does anything itself:
+the controller acts on the worst outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from dovetail.domain.decision import Decision
+from dovetail.domain.snapshot import Snapshot
+
+
+class Outcome(Enum):
+    """What a guardrail says; the later the worse."""
+
+    PASS = "pass"
+    AMENDED = "amended"  # the decision was changed, the rest of it stands
+    STOP = "stop"  # nothing is sent in this cycle
+    FALL_BACK = "fall back"  # leave active mode, restore every job
+
+
+class Verdict(NamedTuple):
+    guardrail: str
+    outcome: Outcome
+    reason: str  # a sentence, with figures
+
+
+class Ruling(NamedTuple):
+    decision: Decision
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Glimpse:
+    """What is remembered of the cycle before."""
+
+    wall: float  # snapshot time
+    steady: float  # seconds of a clock that nobody sets
+    pending: frozenset[int]
+    running: frozenset[int]
+    nodes: frozenset[str]  # the usable ones
+    order: tuple[int, ...]  # as decided then
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that guardrails may look at besides the decision."""
+
+    snapshot: Snapshot
+    steady: float  # seconds of a clock that nobody sets, when the snapshot was taken
+    before: Glimpse | None  # None: this is the first cycle
+    own: Mapping[int, int]  # site factors (or priorities) that we have set, by job
+    read_seconds: float
+    waits: Mapping[str, float] = field(default_factory=dict)  # partition -> p95 of recent waits
+    model_trained: float = 0.0  # when the model was made, seconds since 1970; 0: no model
+    sent: tuple[tuple[float, int], ...] = ()  # (steady, how many) of changes sent of late
+    # for the trip-wire: mean waits of jobs that started in active mode, and the twin's for Slurm
+    actual_wait: float = float("nan")
+    slurm_wait: float = float("nan")
+    active_hours: float = 0.0
+    compared_jobs: int = 0
+
+
+def passed(name: str, decision: Decision, reason: str) -> Ruling:
+    return Ruling(decision, Verdict(name, Outcome.PASS, reason))
+
+
+def amended(name: str, decision: Decision, reason: str) -> Ruling:
+    return Ruling(decision, Verdict(name, Outcome.AMENDED, reason))
+
+
+def stopped(name: str, decision: Decision, reason: str) -> Ruling:
+    return Ruling(decision, Verdict(name, Outcome.STOP, reason))
+
+
+def fallen_back(name: str, decision: Decision, reason: str) -> Ruling:
+    return Ruling(decision, Verdict(name, Outcome.FALL_BACK, reason))
