@@ -103,7 +103,7 @@ class TwinConfig:
 
     every_hours: float = 24.0
     days: float = 7.0  # of history that a comparison looks at
-    baseline: str = "multifactor"  # stands for Slurm alone; weights from its configuration
+    baseline: str = "slurm-multifactor"  # stands for Slurm alone; weights from its configuration
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Simulation:
         }
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history)
-        self._rules = make_rules(
+        self.rules = make_rules(
             ordering,
             placement,
             estimates,
@@ -84,21 +84,21 @@ class Simulation:
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
         self.asking = (
-            Asking(self.tables, self._rules, placement.optimiser) if placement.optimiser else None
+            Asking(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
         )
         self._advance = ADVANCE[backfill]
-        self._advance(self.tables.world, self._rules, 0)  # compile now, if ever: it is not measured
+        self._advance(self.tables.world, self.rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
         if warm is not None:
             resume(
-                self.tables.world, self._rules, warm.now,
+                self.tables.world, self.rules, warm.now,
                 warm.start, warm.chunk_offset, warm.chunk_node, warm.chunk_gpus,
             )  # fmt: skip
 
     def advance(self, steps: int) -> bool:
         """Go through up to `steps` event times; False when everything has happened."""
         began = time.perf_counter()
-        more = self._advance(self.tables.world, self._rules, steps)
+        more = self._advance(self.tables.world, self.rules, steps)
         self._seconds += time.perf_counter() - began
         if self.asking is not None:
             self.asking.raise_failure()

@@ -1,0 +1,105 @@
+"""From a decision to what must be sent: only what differs from what Slurm has.
+
+changes = changes_for(decision, snapshot, own, config)
+undo = changes_back(touched, snapshot)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dovetail.domain.decision import Change, Decision, Knob
+from dovetail.domain.snapshot import LiveJob, Snapshot
+from dovetail.live.assigning import assign
+from dovetail.live.config import ActConfig
+
+FIRST = "dovetail:first="
+"""Tag in the admin comment: the factor that job_submit.lua gave a new job."""
+
+KNOBS = {"sitefactor": Knob.SITE_FACTOR, "priority": Knob.PRIORITY}
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What we have set: site factors, frozen priorities with what Slurm gave, pinned nodes."""
+
+    site: Mapping[int, int]
+    frozen: Mapping[int, int]  # job -> Slurm's own priority when it was frozen
+    nodes: Mapping[int, str]
+
+    def factors(self, snapshot: Snapshot) -> dict[int, int]:
+        """Site factors by job that are ours: set by us, inherited from an array, or given first."""
+        found = {}
+        for job in snapshot.pending:
+            if job.id in self.site:
+                found[job.id] = self.site[job.id]
+            elif job.array in self.site:
+                found[job.id] = self.site[job.array]
+            elif FIRST in job.comment:
+                found[job.id] = first_factor(job.comment)
+        return found
+
+
+NOTHING = Own({}, {}, {})
+
+
+def first_factor(comment: str) -> int:
+    """The factor that job_submit.lua says it gave; 0 where it says nothing readable."""
+    for word in comment.split():
+        text = word.removeprefix(FIRST)
+        if text != word and text.lstrip("-").isdecimal():
+            return int(text)
+    return 0
+
+
+def target(job: LiveJob) -> str:
+    """What scontrol is told: an array that is not split goes as a whole, by its number."""
+    return str(job.array) if job.array and job.id == job.array else job.label
+
+
+def changes_for(
+    decision: Decision, snapshot: Snapshot, own: Own, config: ActConfig
+) -> tuple[Change, ...]:
+    """What brings the queue into the decided order, and nodes that jobs are pinned to."""
+    knob = KNOBS[config.knob]
+    given = {job: _own_priority(job, snapshot, own) for job in decision.order}
+    now = {job: snapshot.factors[job].priority for job in decision.order}
+    touched = set(decision.order)
+    others = [factor.priority for job, factor in snapshot.factors.items() if job not in touched]
+    wanted = assign(decision.order, given, now, others, config.horizon)
+    changes = [
+        _change(snapshot.by_id[job], knob, snapshot, wanted[job], given[job], decision)
+        for job in decision.order
+        if wanted[job] != now[job]
+    ]
+    # A change of an array reaches its tasks too: what is said of a task must come after it.
+    changes.sort(key=lambda change: snapshot.by_id[change.job].tasks <= 1)
+    return (*changes, *_pins(decision, snapshot, own))
+
+
+def _own_priority(job: int, snapshot: Snapshot, own: Own) -> int:
+    return own.frozen[job] if job in own.frozen else snapshot.factors[job].own
+
+
+def _change(
+    job: LiveJob, knob: Knob, snapshot: Snapshot, wanted: int, given: int, decision: Decision
+) -> Change:
+    reason = decision.reasons.get(job.id, "makes room for the jobs that go first")
+    if knob is Knob.PRIORITY:
+        return Change(job.id, target(job), knob, str(given), str(wanted), reason)
+    # What job_submit.lua gave is ours, too: without us it would have been none.
+    before = 0 if first_factor(job.comment) else snapshot.site_of(job.id)
+    return Change(job.id, target(job), knob, str(before), str(wanted - given), reason)
+
+
+def _pins(decision: Decision, snapshot: Snapshot, own: Own) -> list[Change]:
+    """Nodes for jobs that start now; a job that is pinned and still waits is let go."""
+    changes = []
+    for job in decision.order:
+        had, hint = own.nodes.get(job, ""), decision.hints.get(job)
+        wish = hint.node if hint is not None else ""
+        if wish != had:
+            reason = f"it fits on {wish} now" if wish else "it did not start where it was sent"
+            changes.append(Change(job, target(snapshot.by_id[job]), Knob.NODE, had, wish, reason))
+    return changes

@@ -1,0 +1,138 @@
+"""From a snapshot to a decision: the policy that ran in the simulator, on the queue as it is now.
+
+    decider = Decider(Policy.parse("dovetail"), config.act)
+    decision = decider.decide(snapshot)
+    decision.order[0], decision.reasons[decision.order[0]]
+
+The queue becomes a warm window of the simulator, and the policy scores it there: the same object,
+the same facts, the same code as in a replay.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dovetail.domain.decision import Decision, Hint
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.snapshot import LiveJob, Snapshot
+from dovetail.evaluation.policy import Policy
+from dovetail.live.config import ActConfig
+from dovetail.live.selecting import select
+from dovetail.live.world import Estimate, World, world_of
+from dovetail.prediction import HISTORY
+from dovetail.simulator import Simulation
+from dovetail.simulator.engine import digest_of
+from dovetail.simulator.ranking import rank_waiting, start_now
+
+NO_ROW = "the policy has nothing to say about it"
+
+
+class Decider:
+    """One policy, loaded once; decisions depend on the snapshot alone."""
+
+    def __init__(self, policy: Policy, config: ActConfig, estimate: Estimate | None = None) -> None:
+        self.policy, self.config, self.estimate = policy, config, estimate
+        self._order, self._place, _ = policy.parts()
+        self.model = digest_of(self._order.weights) or ""
+
+    def decide(self, snapshot: Snapshot) -> Decision:
+        """An order of the jobs that may be touched; empty where there are none."""
+        began = time.perf_counter()
+        touchable, untouched = select(snapshot, self.config)
+        if not touchable:
+            return self._decision((), {}, {}, untouched, (0.0, 0.0), began)
+        world = world_of(snapshot, self.estimate)
+        simulation = self._simulation(world)
+        rows, scores = self._ranked(simulation)
+        may = {job.id for job in touchable}
+        ids = world.ids[rows].tolist()
+        order = tuple(job for job in ids if job in may)
+        missing = may.difference(order)
+        reasons = self._reasons(ids, scores, may, len(snapshot.pending))
+        hints = self._hints(simulation, world, snapshot, may) if self.config.hints else {}
+        return self._decision(
+            order,
+            reasons,
+            hints,
+            {**untouched, **dict.fromkeys(missing, NO_ROW)},
+            (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0),
+            began,
+        )
+
+    def _decision(
+        self,
+        order: tuple[int, ...],
+        reasons: Mapping[int, str],
+        hints: Mapping[int, Hint],
+        untouched: Mapping[int, str],
+        score_range: tuple[float, float],
+        began: float,
+    ) -> Decision:
+        return Decision(
+            order=order,
+            reasons=reasons,
+            hints=hints,
+            untouched=untouched,
+            policy=self.policy.label(),
+            model=self.model,
+            seconds=time.perf_counter() - began,
+            score_range=score_range,
+        )
+
+    def _simulation(self, world: World) -> Simulation:
+        trace = world.window.trace
+        return Simulation(
+            trace,
+            world.cluster,
+            self._order,
+            self._place,
+            Backfill.EASY,
+            Estimates("limit", trace.jobs.limit),
+            HISTORY,
+            world.window,
+        )
+
+    def _ranked(self, simulation: Simulation) -> tuple[Ints, Floats]:
+        """Rows of waiting jobs in order, and their scores."""
+        count = len(simulation.trace)
+        rows, out = np.empty(count, np.int64), np.empty((3, count))
+        found = rank_waiting(simulation.tables.world, simulation.rules, rows, *out)
+        rows, scores = rows[:found], out[0, :found]
+        order = np.lexsort((rows, scores))
+        return rows[order], scores[order]
+
+    def _reasons(
+        self, ids: Sequence[int], scores: Floats, may: set[int], waiting: int
+    ) -> dict[int, str]:
+        name = self.policy.order
+        values = scores.tolist()
+        return {
+            job: f"{name} puts it {place} of {waiting} (score {values[place - 1]:.6g})"
+            for place, job in enumerate(ids[: self.config.horizon], start=1)
+            if job in may
+        }
+
+    def _hints(
+        self, simulation: Simulation, world: World, snapshot: Snapshot, may: set[int]
+    ) -> dict[int, Hint]:
+        """The node of each job that a pass would start now on one node, and that asks for none."""
+        before = np.isfinite(simulation.tables.runs["start"])
+        start_now(simulation.tables.world, simulation.rules)
+        runs, parts = simulation.tables.runs, simulation.tables.part_table
+        now = np.flatnonzero(np.isfinite(runs["start"]) & ~before & (runs["part_count"] == 1))
+        hints = {}
+        for row in now.tolist():
+            job = snapshot.by_id[int(world.ids[row])]
+            if job.id in may and is_free(job):
+                node = world.cluster.nodes[parts["node"][runs["part_first"][row]]]
+                hints[job.id] = Hint(node=node.name)
+        return hints
+
+
+def is_free(job: LiveJob) -> bool:
+    """Whether a job leaves the choice of nodes to the scheduler."""
+    return not (job.wants or job.avoids or job.features or job.tasks > 1 or job.nodes > 1)
