@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from tests.live.slurm.config_files import Layout
 from tests.live.slurm.daemons import SlurmProblem, tail
+from tests.live.slurm.layout import Layout
 from tests.live.slurm.records import Completed, completed_of, fields_of
 
 Json = dict[str, Any]
@@ -194,11 +194,16 @@ class Clients:
 
         self.wait_until(all_there, timeout)
 
+    def log_tail(self, daemon: str = "slurmctld", lines: int = 20) -> str:
+        """The end of a log: slurmctld, slurmdbd, slurmrestd, slurmd.NODE, munged, mariadb."""
+        log = self.layout.log(daemon)
+        return tail(log if log.exists() else self.layout.printed(daemon), lines)
+
     def circumstances(self) -> str:
         """Queue, nodes and the end of slurmctld's log, for error messages."""
         seen = [self.run(argv, check=False) for argv in (["squeue", "-t", "all"], ["sinfo", "-N"])]
         parts = [(done.stdout + done.stderr)[-2000:] for done in seen]
-        return "\n".join([*parts, tail(self.layout.log("slurmctld"))])
+        return "\n".join([*parts, self.log_tail()])
 
     def _update(self, what: str, values: dict[str, Any]) -> None:
         self.run(["scontrol", "update", what, *(f"{key}={v}" for key, v in values.items())])

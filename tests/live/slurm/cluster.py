@@ -11,10 +11,11 @@ from types import TracebackType
 
 from tests.live.slurm.availability import search_path, why_not
 from tests.live.slurm.clients import Clients
-from tests.live.slurm.config_files import Layout, write_files
+from tests.live.slurm.config_files import write_files
 from tests.live.slurm.daemons import Daemon, Kept, SlurmProblem
 from tests.live.slurm.database import account_commands, create_database, database_argv
 from tests.live.slurm.fake_time import start_fake_time
+from tests.live.slurm.layout import Layout
 from tests.live.slurm.options import Options
 from tests.live.slurm.ports import claimed_ports, is_listening
 from tests.live.slurm.rest import Rest
@@ -169,4 +170,4 @@ class Cluster(Clients):
     def _daemon(
         self, argv: list[str], name: str, ready: Callable[[], bool], **extra: str
     ) -> Daemon:
-        return Daemon(self._kept, argv, self.env | extra, self.layout.log(name), ready)
+        return Daemon(self._kept, argv, self.env | extra, self.layout.printed(name), ready)

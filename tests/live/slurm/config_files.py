@@ -1,77 +1,19 @@
-"""The files of a cluster: one folder with slurm.conf, keys, fake GPUs and logs."""
+"""The files that make a cluster: slurm.conf and its kin, keys, fake GPUs."""
 
 from __future__ import annotations
 
-import os
-import pwd
 import secrets
 import shutil
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 
+from tests.live.slurm.layout import CLUSTER_NAME, Layout, user_name
 from tests.live.slurm.options import NodeGroup, Options, Partition
 
-CLUSTER_NAME = "dovetail"
 JOB_SCRIPT = """#!/bin/sh
 echo "node=$SLURMD_NODENAME gpus=$CUDA_VISIBLE_DEVICES"
 exec sleep "$1"
 """
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where everything of one cluster lies, and on which ports it listens."""
-
-    base: Path
-    ports: range
-
-    @property
-    def slurm_conf(self) -> Path:
-        return self.base / "etc" / "slurm.conf"
-
-    @property
-    def munge_socket(self) -> Path:
-        return self.base / "run" / "munge.socket"
-
-    @property
-    def rest_socket(self) -> Path:
-        return self.base / "run" / "slurmrestd.socket"
-
-    @property
-    def database_socket(self) -> Path:
-        return self.base / "run" / "mariadb.socket"
-
-    @property
-    def job_script(self) -> Path:
-        return self.base / "etc" / "sleep.sh"
-
-    @property
-    def completed_jobs(self) -> Path:
-        return self.base / "log" / "jobcomp.log"
-
-    @property
-    def job_output(self) -> Path:
-        return self.base / "out"
-
-    def log(self, daemon: str) -> Path:
-        return self.base / "log" / f"{daemon}.log"
-
-    @property
-    def controller_port(self) -> int:
-        return self.ports[0]
-
-    @property
-    def accounting_port(self) -> int:
-        return self.ports[1]
-
-    @staticmethod
-    def ports_needed(options: Options) -> int:
-        return 2 + sum(group.count for group in options.nodes)
-
-
-def user_name() -> str:
-    return pwd.getpwuid(os.geteuid()).pw_name
 
 
 def write_files(options: Options, layout: Layout) -> None:
@@ -112,7 +54,7 @@ def slurm_conf(options: Options, layout: Layout) -> str:
         f"SlurmctldPidFile={base}/run/slurmctld.pid",
         f"SlurmdPidFile={base}/run/slurmd.%n.pid",
         f"SlurmctldLogFile={layout.log('slurmctld')}",
-        f"SlurmdLogFile={base}/log/slurmd.%n.log",
+        f"SlurmdLogFile={layout.log('slurmd.%n')}",
         "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny",  # loopback only
         "MailProg=/bin/true",
         "MpiDefault=none",

@@ -28,6 +28,7 @@ class Kept:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._owner = os.getpid()
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -56,6 +57,8 @@ class Kept:
     def end(self) -> None:
         """Kill every process of the cluster and remove what was to be removed."""
         atexit.unregister(self.end)
+        if os.getpid() != self._owner:
+            return  # a forked child that ends must not take the cluster with it
         if self._process.poll() is None:
             self.ask("end")
         self._process.wait()

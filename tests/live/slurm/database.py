@@ -6,8 +6,8 @@ import os
 import subprocess
 from collections.abc import Iterator
 
-from tests.live.slurm.config_files import CLUSTER_NAME, Layout, user_name
 from tests.live.slurm.daemons import SlurmProblem
+from tests.live.slurm.layout import CLUSTER_NAME, Layout, user_name
 from tests.live.slurm.options import Accounting
 
 # A throw-away database need not survive a power cut.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.live.slurm.config_files import Layout
 from tests.live.slurm.daemons import Daemon, Kept
+from tests.live.slurm.layout import Layout
 
 # Writes down the environment that makes a process share the clock, then keeps the clock alive.
 _HOLD = 'env -0 >"$0.new" && mv "$0.new" "$0" && exec sleep infinity'
@@ -18,7 +18,7 @@ def start_fake_time(kept: Kept, layout: Layout, speed: float) -> dict[str, str]:
     # memory lives as long as this wrapper, hence one wrapper around a sleep.
     argv = ["faketime", "-m", "-f", f"+0 x{speed:g}", "sh", "-c", _HOLD, str(found)]
     env = {"PATH": "/usr/bin:/bin"}
-    Daemon(kept, argv, env, layout.log("faketime"), found.exists).start()
+    Daemon(kept, argv, env, layout.printed("faketime"), found.exists).start()
     words = found.read_bytes().decode().split("\0")
     given = dict(word.split("=", 1) for word in words if "=" in word)
     _share(kept, given["FAKETIME_SHARED"])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import pwd
 import socket
 from pathlib import Path
 from typing import Any
+
+from tests.live.slurm.layout import user_name
 
 
 class _OverSocket(http.client.HTTPConnection):
@@ -32,8 +32,7 @@ class Rest:
     def headers(self) -> dict[str, str]:
         if not self.token:
             return {}
-        name = pwd.getpwuid(os.geteuid()).pw_name
-        return {"X-SLURM-USER-NAME": name, "X-SLURM-USER-TOKEN": self.token}
+        return {"X-SLURM-USER-NAME": user_name(), "X-SLURM-USER-TOKEN": self.token}
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         """The HTTP status (200 even for a failed update: look at "errors") and the answer."""
