@@ -20,6 +20,7 @@ from dovetail.domain.snapshot import (
     Share,
     Snapshot,
 )
+from dovetail.live.backends.arrays import doubtful, joined, without_split
 from dovetail.live.backends.base import BackendError, Unreachable
 from dovetail.live.backends.changes import apply_changes
 from dovetail.live.backends.job_rows import JobRows
@@ -31,6 +32,8 @@ from dovetail.live.config import SlurmConfig
 
 REFRESH = 10
 """Readings after which partitions and shares, which hardly change, are asked for again."""
+MANY = 10_000
+"""Job ids in one argument: Linux allows 128 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class CommandsBackend:
         self._readings = 0
         self._surroundings: Surroundings | None = None
         self._avoids: dict[int, tuple[str, ...]] = {}
+        self._shown: dict[int, tuple[int, ...]] = {}
+        self._exact: dict[int, set[int]] = {}
 
     def read(self) -> Snapshot:
         if self._failed:
@@ -66,8 +71,8 @@ class CommandsBackend:
     def _read(self) -> Snapshot:
         due = self._readings % REFRESH == 0 or self._surroundings is None
         now = time.time()
-        jobs, doubts = self.jobs()
-        jobs = self._with_avoids(jobs, due)
+        tasks, doubts = self._tasks()
+        jobs = self._with_avoids(joined(tasks, self._exact_tasks(tasks)), due)
         nodes = nodes_of(self.commands.ask("scontrol", "-a", "-d", "-o", "show", "node"))
         if due:
             self._surroundings = self.surroundings()
@@ -85,13 +90,24 @@ class CommandsBackend:
             tuple(doubts),
         )
 
-    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+    def _tasks(self) -> tuple[list[LiveJob], list[str]]:
         token, words = self._rows.question()
         text = self.commands.ask("squeue", *words)
         if not text.strip():
             # An empty queue and a lost controller look alike.
             self.ping()
         return self._rows.parse(text, token)
+
+    def _exact_tasks(self, jobs: list[LiveJob]) -> Mapping[int, set[int]]:
+        """The tasks of arrays of which `squeue -r` may have lost one; asked again when changed."""
+        shown = doubtful(jobs)
+        if shown != self._shown:
+            ids = ",".join(map(str, list(shown)[:MANY]))
+            told = self.commands.ask("squeue", "-h", "-a", "-t", "PD", "-j", ids, "-o", "%A %K")
+            pairs = (line.split(" ", 1) for line in told.splitlines())
+            lists = {int(number): tasks for number, tasks in pairs if tasks != "N/A"}
+            self._exact, self._shown = without_split(lists, jobs), shown
+        return self._exact
 
     def _with_avoids(self, jobs: list[LiveJob], due: bool) -> list[LiveJob]:
         """-O has no field for the nodes that a job excludes; -o has, and lacks others."""

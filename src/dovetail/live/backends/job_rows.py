@@ -2,7 +2,7 @@
 
 rows = JobRows()
 token, words = rows.question()
-jobs, doubts = rows.parse(commands.ask("squeue", *words), token)
+tasks, doubts = rows.parse(commands.ask("squeue", *words), token)
 
 Fields and rows end with a token that is drawn anew for every call: a name could hold it only by
 chance of 2**-96. What lasts while a job waits is read once and remembered by its text.
@@ -11,7 +11,6 @@ chance of 2**-96. What lasts while a job waits is read once and remembered by it
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from dovetail.domain.errors import ClusterError
@@ -19,7 +18,6 @@ from dovetail.domain.snapshot import NEVER, LiveJob
 from dovetail.live.backends.requests import (
     hosts_of,
     moment_of,
-    ranges_of,
     request_of,
     seconds_of,
     text_of,
@@ -62,11 +60,11 @@ class JobRows:
         token = f"#{secrets.token_hex(12)}"
         fields = (f"{name}:{token}" for name in (*_CHANGING, *_LASTING))
         # -r, since without it split array tasks are folded together again and hide their
-        # different priorities; tasks of one record become one job below.
+        # different priorities; `arrays.joined` makes tasks of one record one job.
         return token, ["-h", "-a", "-r", "-t", "all", "-O", f"{','.join(fields)}{token}"]
 
     def parse(self, text: str, token: str) -> tuple[list[LiveJob], list[str]]:
-        """The jobs, and a sentence for each row that cannot be read."""
+        """A job for each row, array tasks too, and a sentence for each that cannot be read."""
         # With fixed separators the same text stands for the same job in every call; whoever
         # writes them into a name finds them gone.
         text = text.replace(_FIELD, "?").replace(_ROW, "?")
@@ -83,7 +81,7 @@ class JobRows:
             except (ValueError, ClusterError):
                 doubts.append(_doubt(row))
         self._lasting = lasting
-        return joined(jobs), doubts
+        return jobs, doubts
 
     def _read(self, row: str, lasting: dict[str, Lasting]) -> LiveJob:
         number, label, state, reason, priority, eligible, start, end, rest = row.split(_FIELD, 8)
@@ -138,22 +136,6 @@ def _read_lasting(text: str) -> Lasting:
         int(restarts),
         int(nice),
     )
-
-
-def joined(jobs: Sequence[LiveJob]) -> list[LiveJob]:
-    """Tasks of one record as one job with the tasks that are left: 17_[5-90]."""
-    records: dict[int, list[LiveJob]] = {}
-    for job in jobs:
-        records.setdefault(job.id, []).append(job)
-    if len(records) == len(jobs):
-        return list(jobs)
-    return [tasks[0] if len(tasks) == 1 else _record(tasks) for tasks in records.values()]
-
-
-def _record(tasks: Sequence[LiveJob]) -> LiveJob:
-    numbers = (int(task.label.partition("_")[2]) for task in tasks)
-    label = f"{tasks[0].array}_[{ranges_of(numbers)}]"
-    return tasks[0]._replace(label=label, tasks=len(tasks))
 
 
 def _doubt(row: str) -> str:

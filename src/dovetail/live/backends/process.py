@@ -120,6 +120,7 @@ def _ended(child: subprocess.Popen[bytes]) -> Iterator[None]:
 def _converse(child: subprocess.Popen[bytes], program: str, stdin: bytes, until: float) -> Answer:
     """Feed stdin and collect both outputs until they end, the time is over, or it is too much."""
     assert child.stdin is not None
+    assert child.stdout is not None
     got: dict[Any, list[bytes]] = {child.stdout: [], child.stderr: []}
     size = 0
     with selectors.DefaultSelector() as selector:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -124,14 +123,3 @@ def words_of(text: str) -> tuple[str, ...]:
 def text_of(text: str) -> str:
     """A value, without Slurm's words for nothing."""
     return "" if text in NOTHING else text
-
-
-def ranges_of(numbers: Iterable[int]) -> str:
-    """Numbers as scontrol takes them: 1-3,5,9-12."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
