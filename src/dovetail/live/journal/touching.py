@@ -1,0 +1,89 @@
+"""Which values of which jobs differ from what they were: the daemon's running account of it.
+
+The file says the same by its view `touched`; this saves asking it for every change.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from dovetail.domain.decision import Change, Knob, Result
+
+Key = tuple[int, Knob]
+
+
+class _Touch(NamedTuple):
+    opening: int  # the action that touched it first
+    before: str  # what it was before that
+    last: int  # the action that touched it last
+
+
+class Touching:
+    """Values touched, from the first intent on until a result says that they are as before.
+
+    A change that failed counts as well: an error may be a time-out of something that was done.
+    A priority set by hand is undone by releasing the job, everything else by its old value.
+    """
+
+    def __init__(self, touches: Mapping[Key, _Touch]) -> None:
+        self._touches = dict(touches)
+
+    @classmethod
+    def load(cls, connection: sqlite3.Connection) -> Touching:
+        rows = connection.execute("SELECT job, knob, id, before FROM touched")
+        # Actions still without a result belong to a daemon that is gone: none can come later.
+        return cls({(job, Knob(knob)): _Touch(id, before, id) for job, knob, id, before in rows})
+
+    def openings(self, changes: Sequence[Change], first: int) -> list[int | None]:
+        """The opening of each change, if these get the numbers from `first` on."""
+        new: dict[Key, int] = {}
+        found: list[int | None] = []
+        for number, change in enumerate(changes, first):
+            key = (change.job, change.knob)
+            if change.knob is Knob.RELEASE:
+                found.append(None)
+            elif key in self._touches:
+                found.append(self._touches[key].opening)
+            else:
+                found.append(new.setdefault(key, number))
+        return found
+
+    def opened(self, changes: Sequence[Change], openings: Sequence[int | None], first: int) -> None:
+        """The changes have been written down."""
+        for number, (change, opening) in enumerate(zip(changes, openings, strict=True), first):
+            key = _undone_by(change)
+            touch = self._touches.get(key)
+            if touch is not None:
+                self._touches[key] = touch._replace(last=number)
+            elif opening is not None:
+                self._touches[key] = _Touch(opening, change.before, number)
+
+    def closed_by(self, results: Iterable[Result], first: int) -> dict[Key, int]:
+        """Openings of values that are as before; not where a later change is on its way."""
+        closed: dict[Key, int] = {}
+        for number, result in enumerate(results, first):
+            key = _undone_by(result.change)
+            touch = self._touches.get(key)
+            if touch is None or not result.done or number != touch.last:
+                continue
+            released = result.change.knob is Knob.RELEASE
+            if released or (key[1] is not Knob.PRIORITY and result.change.after == touch.before):
+                closed[key] = touch.opening
+        return closed
+
+    def of_jobs(self, jobs: Iterable[int]) -> dict[Key, int]:
+        """Openings of all values of these jobs."""
+        chosen = set(jobs)
+        return {key: t.opening for key, t in self._touches.items() if key[0] in chosen}
+
+    def forget(self, keys: Iterable[Key]) -> None:
+        for key in keys:
+            del self._touches[key]
+
+
+def _undone_by(change: Change) -> Key:
+    """What a change is about: releasing a job is about its priority."""
+    knob = Knob.PRIORITY if change.knob is Knob.RELEASE else change.knob
+    return change.job, knob
