@@ -21,7 +21,7 @@ def demands(model: MigModel) -> st.SearchStrategy[dict[str, float]]:
     return st.dictionaries(names, st.integers(1, 40).map(lambda n: n / 4), min_size=1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(demand=demands(A100), gpus=st.integers(1, 3))
 def test_the_choice_is_the_best_of_all_combinations(demand: dict[str, float], gpus: int) -> None:
     chosen = choose_configurations(demand, gpus, A100)
