@@ -3,7 +3,8 @@
 DovetailError
 ├── UnknownName          a policy, format or cluster name that no registry holds
 ├── ConfigError          a value or key of a configuration that makes no sense
-│   └── ClusterError     a cluster description that cannot be built
+│   ├── ClusterError     a cluster description that cannot be built
+│   └── MigRuleError     a cut of a GPU that the hardware does not allow, with the broken rule
 └── TraceError           a trace that cannot be used as it is
     └── BadRow           one row of a trace file, with file and line
 """
@@ -25,6 +26,14 @@ class ConfigError(DovetailError):
 
 class ClusterError(ConfigError):
     """A cluster description that cannot be built."""
+
+
+class MigRuleError(ConfigError):
+    """A cut of a GPU that the hardware does not allow."""
+
+    def __init__(self, rule: str, problem: str) -> None:
+        self.rule, self.problem = rule, problem
+        super().__init__(f"{problem} ({rule})")
 
 
 class TraceError(DovetailError):

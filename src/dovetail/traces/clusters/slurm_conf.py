@@ -82,7 +82,8 @@ def _gres(path: Path) -> dict[str, list[str]]:
         if fields.get("name", "").lower() != "gpu" or "nodename" not in fields:
             continue
         gpu_type = f":{fields['type']}" if "type" in fields else ""
-        files = len(expand(fields.get("file", fields.get("multiplefiles", ""))))
+        # MultipleFiles are the several files of one device, a MIG slice.
+        files = len(expand(fields.get("file", "")))
         count = fields.get("count") or str(files or 1)
         for name in expand(fields["nodename"]):
             found.setdefault(name, []).append(f"gpu{gpu_type}:{count}")
