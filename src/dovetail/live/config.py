@@ -70,6 +70,8 @@ class GuardrailConfig:
     vanished_jobs: int = 20  # fewer than these are no reason to worry
     clock_jump: float = 30.0  # seconds between the wall clock and the steady one
     nodes_share: float = 0.3  # of the usable nodes, changed at once
+    doubts_share: float = 0.05  # of all rows, that could not be read
+    doubts_rows: int = 5  # fewer than these are no reason to worry
     share_floor: float = 0.5  # no account below its share by more than this part of it
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
     trip_hours: float = 2.0

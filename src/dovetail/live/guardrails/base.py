@@ -9,13 +9,14 @@ the controller acts on the worst outcome.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
 from dovetail.domain.decision import Decision
 from dovetail.domain.snapshot import Snapshot
+from dovetail.live.config import GuardrailConfig
 
 
 class Outcome(Enum):
@@ -25,6 +26,10 @@ class Outcome(Enum):
     AMENDED = "amended"  # the decision was changed, the rest of it stands
     STOP = "stop"  # nothing is sent in this cycle
     FALL_BACK = "fall back"  # leave active mode, restore every job
+
+    @property
+    def severity(self) -> int:
+        return list(Outcome).index(self)
 
 
 class Verdict(NamedTuple):
@@ -59,6 +64,9 @@ class Situation:
     before: Glimpse | None  # None: this is the first cycle
     own: Mapping[int, int]  # site factors (or priorities) that we have set, by job
     read_seconds: float
+    # what Slurm gave jobs before we froze them, by job; only with knob "priority", where
+    # Slurm no longer tells
+    slurm_priority: Mapping[int, int] = field(default_factory=dict)
     waits: Mapping[str, float] = field(default_factory=dict)  # partition -> p95 of recent waits
     model_trained: float = 0.0  # when the model was made, seconds since 1970; 0: no model
     sent: tuple[tuple[float, int], ...] = ()  # (steady, how many) of changes sent of late
@@ -67,6 +75,9 @@ class Situation:
     slurm_wait: float = float("nan")
     active_hours: float = 0.0
     compared_jobs: int = 0
+
+
+Guardrail = Callable[[Decision, Situation, GuardrailConfig], Ruling]
 
 
 def passed(name: str, decision: Decision, reason: str) -> Ruling:

@@ -1,0 +1,42 @@
+"""When jobs wait longer with us than they would without, Slurm gets its queue back."""
+
+from __future__ import annotations
+
+import math
+
+from dovetail.domain.decision import Decision
+from dovetail.evaluation.units import duration
+from dovetail.live.config import GuardrailConfig
+from dovetail.live.guardrails.base import Ruling, Situation, fallen_back, passed
+from dovetail.live.guardrails.wording import jobs
+
+NAME = "tripwire"
+
+SHORTEST_WAIT = 60.0  # seconds; on an idle cluster ten times a wait of one second is nothing
+
+
+def tripwire(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
+    """Fall back when waits in active mode exceed `trip_ratio` times the twin's for Slurm alone."""
+    hours, compared = situation.active_hours, situation.compared_jobs
+    actual, slurm = situation.actual_wait, situation.slurm_wait
+    if hours < config.trip_hours or compared < config.trip_jobs:
+        return passed(
+            NAME,
+            decision,
+            f"{jobs(compared)} compared in {hours:.1f} h of active mode: too early to tell "
+            f"(from {config.trip_jobs:,} jobs and {config.trip_hours:g} h)",
+        )
+    if math.isnan(actual) or math.isnan(slurm):
+        return passed(NAME, decision, "waits in active mode are not known yet")
+    measure = max(slurm, SHORTEST_WAIT)
+    waits = (
+        f"{jobs(compared)} waited {duration(actual)} on average, {duration(slurm)} with Slurm alone"
+        + (f" (counted as {duration(measure)})" if measure > slurm else "")
+    )
+    if actual > config.trip_ratio * measure:
+        return fallen_back(
+            NAME,
+            decision,
+            f"{waits}: {actual / measure:.2f} times as long, more than {config.trip_ratio:g}",
+        )
+    return passed(NAME, decision, f"{waits}: {actual / measure:.2f} times as long")
