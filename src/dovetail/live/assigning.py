@@ -3,9 +3,9 @@
     values = assign(order, own, now, others, horizon)      # job -> priority that it shall have
     factor = values[job] - own[job]
 
-Nothing is raised above the queue: the first job of our order gets the highest priority that any
-touchable job has, the next one the next. Whoever is not touched, such as a job bound by an SLA,
-keeps his place among all: no more jobs stand above him than Slurm itself had put there.
+The first job of our order gets the highest priority that any touchable job has, the next one the
+next. Whoever is not touched, such as a job bound by an SLA, keeps his place among all: no more
+jobs stand above him than Slurm itself had put there.
 
 Only differences cost a message to Slurm. As factors move with age and usage, a job keeps its value
 while it still stands between its neighbours; the longest run of such jobs stays as it is.
@@ -18,6 +18,9 @@ from collections.abc import Mapping, Sequence
 
 LOWEST = 1
 """Slurm holds jobs at 0."""
+
+GAP = 64
+"""Left between jobs that change places, so that a later one can go between without moving them."""
 
 HIGHEST = 4_000_000_000
 """Slurm's own limit is a little above."""
@@ -141,8 +144,11 @@ def _between(
         most, least = min(above - 1, high), max(below + count - i, low)
         if most < least:
             return None
-        if not least <= value <= most:
-            value = (most + least) // 2
+        gap = min(GAP, (most - least) // 2)  # room for those who come between later
+        if value < least:
+            value = least + gap
+        elif value > most:
+            value = most - gap
         values.append(value)
         above = value
     return values

@@ -26,9 +26,10 @@ REASONS = (
 
 def select(snapshot: Snapshot, config: ActConfig) -> tuple[tuple[LiveJob, ...], Mapping[int, str]]:
     """Waiting jobs that may be touched, and the reason of each that may not."""
+    rules = Rules(config)
     touchable, untouched = [], {}
     for job in snapshot.pending:
-        reason = why_not(job, snapshot, config)
+        reason = rules.why_not(job, snapshot)
         if reason:
             untouched[job.id] = reason
         else:
@@ -36,32 +37,43 @@ def select(snapshot: Snapshot, config: ActConfig) -> tuple[tuple[LiveJob, ...], 
     return tuple(touchable), untouched
 
 
-def why_not(job: LiveJob, snapshot: Snapshot, config: ActConfig) -> str:
-    """Why a waiting job is left alone; empty: it is not."""
-    if job.held:
-        return HELD
-    if job.dependency or job.reason in ("Dependency", "DependencyNeverSatisfied"):
-        return DEPENDS
-    if job.reason == "BeginTime" or job.eligible > snapshot.time or job.eligible != job.eligible:
-        return LATER
-    if job.reservation:
-        return RESERVED
-    if job.het:
-        return HETEROGENEOUS
-    if job.gpus <= 0:
-        return NO_GPU
-    return _excluded(job, config) or ("" if job.id in snapshot.factors else UNKNOWN_PRIORITY)
+class Rules:
+    """The configuration, ready to be asked ten thousand times in a cycle."""
 
+    def __init__(self, config: ActConfig) -> None:
+        self._only = frozenset(config.partitions)
+        self._partitions = frozenset(config.exclude_partitions)
+        self._accounts = frozenset(config.exclude_accounts)
+        self._qos = frozenset(config.exclude_qos)
+        self._tag = config.sla_tag
 
-def _excluded(job: LiveJob, config: ActConfig) -> str:
-    if config.partitions and not set(job.partitions) <= set(config.partitions):
-        return PARTITION
-    if set(job.partitions) & set(config.exclude_partitions):
-        return PARTITION
-    if job.account in config.exclude_accounts:
-        return ACCOUNT
-    if job.qos in config.exclude_qos:
-        return QOS
-    if config.sla_tag and config.sla_tag in job.comment.split():
-        return SLA
-    return ""
+    def why_not(self, job: LiveJob, snapshot: Snapshot) -> str:
+        """Why a waiting job is left alone; empty: it is not."""
+        if job.held:
+            return HELD
+        if job.dependency or job.reason in ("Dependency", "DependencyNeverSatisfied"):
+            return DEPENDS
+        if job.reason == "BeginTime" or not job.eligible <= snapshot.time:  # also: not known
+            return LATER
+        if job.reservation:
+            return RESERVED
+        if job.het:
+            return HETEROGENEOUS
+        if job.gpus <= 0:
+            return NO_GPU
+        if job.id not in snapshot.factors:
+            return UNKNOWN_PRIORITY
+        return self._excluded(job)
+
+    def _excluded(self, job: LiveJob) -> str:
+        if self._only and not self._only.issuperset(job.partitions):
+            return PARTITION
+        if not self._partitions.isdisjoint(job.partitions):
+            return PARTITION
+        if job.account in self._accounts:
+            return ACCOUNT
+        if job.qos in self._qos:
+            return QOS
+        if self._tag and job.comment and self._tag in job.comment.split():
+            return SLA
+        return ""

@@ -56,7 +56,7 @@ class _Piece:
 def world_of(snapshot: Snapshot, estimate: Estimate | None = None) -> World:
     """The state of this moment, ready to be simulated; ClusterError where there is nothing to."""
     waiting = [job for job in snapshot.pending if job.gpus > 0]
-    cluster = cluster_of(snapshot.nodes, snapshot, waiting)
+    cluster = cluster_of(snapshot, waiting)
     index = {node.name: number for number, node in enumerate(cluster.nodes)}
     pieces, left_out = _pieces(snapshot.running, index, cluster)
     jobs = [piece.job for piece in pieces] + waiting
@@ -69,11 +69,11 @@ def world_of(snapshot: Snapshot, estimate: Estimate | None = None) -> World:
     return World(cluster, window, np.array([job.id for job in jobs], np.int64)[order], left_out)
 
 
-def cluster_of(
-    nodes: Iterable[LiveNode], snapshot: Snapshot, jobs: Iterable[LiveJob] = ()
-) -> Cluster:
+def cluster_of(snapshot: Snapshot, jobs: Iterable[LiveJob] = ()) -> Cluster:
     """The nodes that Slurm would use, with partitions and the unions that jobs ask for."""
-    usable = [node for node in nodes if node.usable and 1 <= node.gpus <= MAX_GPUS_PER_NODE]
+    usable = [
+        node for node in snapshot.nodes if node.usable and 1 <= node.gpus <= MAX_GPUS_PER_NODE
+    ]
     if not usable:
         raise ClusterError("no node with GPUs is in use: nothing to decide")
     index = {node.name: number for number, node in enumerate(usable)}

@@ -143,6 +143,13 @@ class Journal:
             self._close(closed.values(), wall, "set back")
         self._touching.forget(closed)
 
+    def let_go(self, jobs: Iterable[int], wall: float, why: str) -> None:
+        """Nothing is left to undo about these jobs, as Slurm itself says."""
+        closed = self._touching.of_jobs(jobs)
+        with self._transaction():
+            self._close(closed.values(), wall, why)
+        self._touching.forget(closed)
+
     def record(
         self,
         cycle: Cycle,

@@ -1,0 +1,190 @@
+"""The loop around the controller: time, signals, switches, and coming back after a crash.
+
+    Daemon(load_config(path), path).run()      # until SIGTERM or SIGINT; then jobs are put back
+
+SIGHUP reads the configuration again. What a daemon before left behind in the queue is put back
+before anything new is decided.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from dovetail.domain.errors import DovetailError
+from dovetail.live.backends import BACKENDS
+from dovetail.live.config import LiveConfig, load_config
+from dovetail.live.controller import Controller
+from dovetail.live.journal import Journal
+from dovetail.live.metrics import Metrics
+from dovetail.live.modes import Mode
+from dovetail.live.notify import Notifier
+from dovetail.live.shadow import Watch
+from dovetail.live.status import status_of
+from dovetail.live.switchboard import Switchboard
+
+LOG = logging.getLogger("dovetail.live")
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PATIENCE = 5
+"""Times that the daemon tries to put jobs back before it ends; Slurm restarts within seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the loop works with."""
+
+    controller: Controller
+    board: Switchboard
+    metrics: Metrics
+    notifier: Notifier
+    watch: Watch
+    called: int  # file descriptor that can be read once a signal has come
+
+
+class Daemon:
+    """One per cluster: the journal's lock sees to it."""
+
+    def __init__(self, config: LiveConfig, path: Path | None = None) -> None:
+        self.config, self.path = config, path
+        self._signals: list[int] = []
+
+    def run(self, cycles: int | None = None) -> None:
+        """Go on until told to stop, or for so many cycles."""
+        with ExitStack() as stack:
+            parts = self._open(stack)
+            LOG.info(
+                "started: %s, %s mode asked for", self.config.policy, self._wanted(parts).value
+            )
+            parts.notifier.ready(f"started with {self.config.policy}")
+            self._loop(parts, cycles)
+            parts.notifier.stopping("putting jobs back")
+            _end(parts.controller)
+
+    def _open(self, stack: ExitStack) -> Parts:
+        called = stack.enter_context(self._listening())
+        board = Switchboard(Path(self.config.run_dir))
+        board.open()
+        stack.callback(board.close)
+        journal = stack.enter_context(Journal.open(self.config.journal))
+        metrics = Metrics(self.config.metrics)
+        stack.callback(metrics.close)
+        backend = BACKENDS[self.config.slurm.backend](self.config.slurm)
+        controller = Controller(self.config, backend, journal)
+        notifier = Notifier.from_environment()
+        return Parts(controller, board, metrics, notifier, Watch(controller), called)
+
+    def _loop(self, parts: Parts, cycles: int | None) -> None:
+        done = 0
+        while not self._told_to_stop(parts.controller):
+            began = parts.controller.clocks.steady()
+            self._cycle(parts)
+            done += 1
+            if cycles is not None and done >= cycles:
+                return
+            self._sleep(parts, began)
+
+    def _cycle(self, parts: Parts) -> None:
+        controller = parts.controller
+        self._switch(parts)
+        was = controller.mode
+        report = controller.cycle()
+        LOG.info("%s", report.sentence)
+        if was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE:
+            # It fell back by itself: only an operator switches it on again.
+            _remember_shadow(parts.board)
+        parts.metrics.observe(report)
+        parts.board.tell(status_of(report, controller))
+        parts.notifier.alive(report.sentence)
+        parts.watch.look(parts.metrics)
+
+    def _wanted(self, parts: Parts) -> Mode:
+        return parts.board.asked_mode() or self.config.mode
+
+    def _switch(self, parts: Parts) -> None:
+        """Take up the mode that is asked for; the kill switch and old debts come first."""
+        controller = parts.controller
+        if parts.board.stopped:
+            if controller.mode is Mode.ACTIVE:
+                LOG.warning("%s", controller.leave("the kill switch is on"))
+            _remember_shadow(parts.board)
+        if controller.owes:
+            LOG.warning("found jobs that were touched: %s", controller.settle())
+        if controller.owes:
+            return  # not active again before the past is settled
+        said = controller.enter(self._wanted(parts), "asked for")
+        if said:
+            LOG.info("%s", said)
+
+    def _sleep(self, parts: Parts, began: float) -> None:
+        """Until the next cycle is due or somebody calls, but no sooner than the least pause."""
+        steady = parts.controller.clocks.steady
+        if parts.board.wait(self.config.period - (steady() - began), parts.called):
+            rest = self.config.min_period - (steady() - began)
+            if rest > 0 and not self._signals:
+                signal.sigtimedwait([], rest)
+
+    # -- signals
+
+    @contextmanager
+    def _listening(self) -> Iterator[int]:
+        """Signals are noted and wake the loop through a pipe; nothing happens inside a handler."""
+        read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        before = {number: signal.getsignal(number) for number in SIGNALS}
+        waker = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        for number in SIGNALS:
+            signal.signal(number, self._noted)
+        try:
+            yield read
+        finally:
+            signal.set_wakeup_fd(waker)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            os.close(read)
+            os.close(write)
+
+    def _noted(self, number: int, frame: FrameType | None) -> None:
+        self._signals.append(number)
+
+    def _told_to_stop(self, controller: Controller) -> bool:
+        heard, self._signals = self._signals, []
+        if signal.SIGHUP in heard:
+            self._reload(controller)
+        return signal.SIGTERM in heard or signal.SIGINT in heard
+
+    def _reload(self, controller: Controller) -> None:
+        """A configuration that cannot be read leaves the one that is in use."""
+        if self.path is None:
+            return
+        try:
+            config = load_config(self.path)
+        except DovetailError as error:
+            LOG.error("configuration not taken: %s", error)
+            return
+        controller.take(config)
+        self.config = config
+        LOG.info("configuration read again from %s", self.path)
+
+
+def _remember_shadow(board: Switchboard) -> None:
+    """A daemon that is restarted must not be active again by itself."""
+    if board.asked_mode() is not Mode.SHADOW:
+        with suppress(DovetailError):
+            board.ask_for(Mode.SHADOW, "dovetail")
+
+
+def _end(controller: Controller) -> None:
+    """Out of active mode before the process ends."""
+    if controller.mode is Mode.ACTIVE:
+        LOG.info("%s", controller.leave("the daemon ends"))
+    for _ in range(PATIENCE):
+        if not controller.owes:
+            return
+        LOG.warning("%s", controller.settle())
+    LOG.error("jobs are left with our factors: run `dovetail live restore` once Slurm answers")

@@ -1,0 +1,81 @@
+"""The value of shadow mode: from the journal, what our order would have changed.
+
+twin = shadow_report(past, config, days=7)
+Watch(controller, config).look(metrics)      # in the daemon: daily, and hourly when active
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Protocol
+
+from dovetail.domain.errors import DovetailError
+from dovetail.evaluation.policy import Policy
+from dovetail.live.backends.base import BackendError
+from dovetail.live.config import LiveConfig
+from dovetail.live.controller import Comparison, Controller
+from dovetail.live.journal import Reading
+from dovetail.live.journal.replay import recorded_schedule
+from dovetail.live.modes import Mode
+from dovetail.live.twin import Order, Twin, compare_with_twin, slurm_order
+
+LOG = logging.getLogger("dovetail.live")
+DAY, HOUR = 86_400.0, 3600.0
+
+
+def shadow_report(
+    past: Reading, config: LiveConfig, days: float, settings: Mapping[str, str]
+) -> Twin:
+    """Replay the last days of the journal; `settings` are Slurm's own."""
+    until = past.last_wall()
+    return _twin(past, config, until - days * DAY, until, settings)
+
+
+def _twin(
+    past: Reading, config: LiveConfig, since: float, until: float, settings: Mapping[str, str]
+) -> Twin:
+    ordering, placement, _ = Policy.parse(config.policy).parts()
+    # Jobs of a day before are read as well: they ran or waited when the window begins.
+    recorded = recorded_schedule(past, since - DAY, until)
+    return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))
+
+
+class Shows(Protocol):
+    """Where the twin's figures are shown; `Metrics` does."""
+
+    def twin(self, difference: float, error: float) -> None: ...
+
+
+class Watch:
+    """Looks at the twin from time to time, and feeds the trip-wire."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+        self._next_report = self._next_check = controller.clocks.steady()
+
+    def look(self, shows: Shows) -> None:
+        """Whatever is due; a twin that fails is said and changes nothing."""
+        steady = self._controller.clocks.steady()
+        config = self._controller.config
+        if steady >= self._next_report:
+            self._next_report = steady + config.twin.every_hours * HOUR
+            twin = self._try(config.twin.days * 24.0)
+            if twin is not None:
+                LOG.info("twin: %s", twin)
+                shows.twin(twin.difference.value, twin.error)
+        if self._controller.mode is Mode.ACTIVE and steady >= self._next_check:
+            self._next_check = steady + HOUR
+            twin = self._try(max(self._controller.active_hours, config.guardrails.trip_hours))
+            if twin is not None:
+                self._controller.comparison = Comparison(twin.recorded, twin.slurm, twin.jobs)
+
+    def _try(self, hours: float) -> Twin | None:
+        past = self._controller.journal.past
+        try:
+            settings = self._controller.backend.settings()
+            until = past.last_wall()
+            return _twin(past, self._controller.config, until - hours * HOUR, until, settings)
+        except (DovetailError, BackendError) as error:
+            LOG.info("no comparison with the twin: %s", error)
+            return None
