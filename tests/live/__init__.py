@@ -1,0 +1,1 @@
+"""Tests against a real Slurm, started and thrown away on this machine."""
