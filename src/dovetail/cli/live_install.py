@@ -130,10 +130,11 @@ def _say_after_uninstall(notes: tuple[str, ...]) -> None:
 
 
 def _give_rights(conf: str) -> None:
-    from dovetail.live.backends.programs import Programs
+    from dovetail.live.backends.process import Commands
+    from dovetail.live.config import SlurmConfig
     from dovetail.live.install import OPERATOR
 
-    answer = Programs(conf=conf).ask(*OPERATOR)
-    if not answer.good:
-        raise ConfigError(f"{shlex.join(OPERATOR)}: {answer.err or answer.out}")
+    answer = Commands(SlurmConfig(conf=conf)).run(*OPERATOR)
+    if answer.code != 0:
+        raise ConfigError(f"{shlex.join(OPERATOR)}: {answer.words}")
     typer.echo(f"done: {shlex.join(OPERATOR)}")

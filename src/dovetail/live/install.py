@@ -206,7 +206,8 @@ def next_steps(site: Site, parts: frozenset[Part]) -> tuple[tuple[str, ...], ...
     if parts - {Part.SERVICE}:
         steps.append(("scontrol", "reconfigure"))
     if Part.SERVICE in parts:
-        steps.append(("dovetail", "live", "doctor", "--config", str(site.places.config)))
+        doctor = (site.dovetail, "live", "doctor", "--config", str(site.places.config))
+        steps.append(("runuser", "-u", USER, "--", *doctor))
         steps.append(("systemctl", "daemon-reload"))
         steps.append(("systemctl", "enable", "--now", site.places.unit.name))
     return tuple(steps)
