@@ -1,0 +1,102 @@
+"""Nodes, partitions, reservations and settings as `scontrol -o show` prints them.
+
+nodes = nodes_of(commands.ask("scontrol", "-a", "-d", "-o", "show", "node"))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dovetail.domain.snapshot import LiveNode, LivePartition, Reservation
+from dovetail.live.backends.requests import (
+    gpus_of,
+    hosts_of,
+    moment_of,
+    seconds_of,
+    text_of,
+    words_of,
+)
+
+_PAIR = re.compile(r"(?:^| )([A-Za-z_]+)=(\S*)")
+_REASON = re.compile(r" Reason=(.*?)(?: \[[^\[\]]*\])?(?: Comment=.*| Extra=.*)?$")
+_MARKS = {
+    "*": "NOT_RESPONDING",
+    "~": "POWERED_DOWN",
+    "#": "POWERING_UP",
+    "!": "POWERING_DOWN",
+    "%": "POWERING_DOWN",
+    "$": "MAINTENANCE",
+    "@": "REBOOT_ISSUED",
+    "^": "REBOOT_ISSUED",
+    "-": "PLANNED",
+}
+
+
+def _records(text: str, first: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Lines that tell of one thing; what operators wrote comes last and changes nothing."""
+    for line in text.splitlines():
+        if line.startswith(f"{first}="):
+            yield line, dict(reversed(_PAIR.findall(line)))
+
+
+def nodes_of(text: str) -> tuple[LiveNode, ...]:
+    return tuple(_node(line, fields) for line, fields in _records(text, "NodeName"))
+
+
+def _node(line: str, fields: dict[str, str]) -> LiveNode:
+    gpus, gpu_type = gpus_of(fields.get("Gres", ""))
+    state, flags = state_of(fields.get("State", "UNKNOWN"))
+    reason = _REASON.search(line)
+    return LiveNode(
+        fields["NodeName"],
+        state,
+        flags,
+        gpus,
+        gpu_type,
+        float(fields.get("CPUTot", "0")),
+        float(fields.get("RealMemory", "0")) / 1024,
+        words_of(fields.get("Partitions", "")),
+        frozenset(words_of(fields.get("ActiveFeatures", ""))),
+        gpus_of(fields.get("GresUsed", ""))[0],
+        reason[1] if reason else "",
+    )
+
+
+def state_of(text: str) -> tuple[str, frozenset[str]]:
+    """`IDLE+DRAIN*` as the base state and its flags."""
+    words = text.rstrip("".join(_MARKS))
+    base, *flags = words.upper().split("+")
+    return base, frozenset([*flags, *(_MARKS[mark] for mark in text[len(words) :])])
+
+
+def partitions_of(text: str) -> tuple[LivePartition, ...]:
+    return tuple(
+        LivePartition(
+            fields["PartitionName"],
+            hosts_of(fields.get("Nodes", "")),
+            fields.get("State", "UP") == "UP",
+            int(fields.get("PriorityJobFactor", "1")),
+            int(fields.get("PriorityTier", "1")),
+            seconds_of(fields.get("MaxTime", "")),
+        )
+        for _, fields in _records(text, "PartitionName")
+    )
+
+
+def reservations_of(text: str) -> tuple[Reservation, ...]:
+    return tuple(
+        Reservation(
+            fields["ReservationName"],
+            hosts_of(text_of(fields.get("Nodes", ""))),
+            moment_of(fields.get("StartTime", "")),
+            moment_of(fields.get("EndTime", "")),
+        )
+        for _, fields in _records(text, "ReservationName")
+    )
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """`scontrol show config` as a table."""
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs if name == name.lstrip()}
