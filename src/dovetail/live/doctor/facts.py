@@ -9,7 +9,7 @@ import shutil
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dovetail.domain.errors import DovetailError
@@ -45,7 +45,6 @@ class Facts:
     read_seconds: float = 0.0
     # This machine
     run_dir_problem: str = ""
-    wake_pipe: bool = False
     stopped: bool = False  # the kill switch is there
     journal_problem: str = ""
     journal_free_mb: float = float("inf")
@@ -61,46 +60,48 @@ def collect(config_path: Path) -> Facts:
         config = load_config(config_path)
     except (DovetailError, OSError) as error:
         config_problem = str(error)
+    facts = Facts(config, config_path, config_problem, getpass.getuser())
+    return _asked_slurm(_looked_around(facts))
+
+
+def _looked_around(facts: Facts) -> Facts:
+    config = facts.config
     run_dir, journal = Path(config.run_dir), Path(config.journal.path)
     model_problem, model_days = _model(config.policy)
-    return Facts(
-        config=config,
-        config_path=config_path,
-        config_problem=config_problem,
-        user=getpass.getuser(),
+    return replace(
+        facts,
         run_dir_problem=_not_writable(run_dir),
-        wake_pipe=(run_dir / "wake").is_fifo(),
         stopped=config.kill_switch.exists(),
         journal_problem=_not_writable(journal.parent),
         journal_free_mb=_free_mb(journal.parent),
         model_problem=model_problem,
         model_days=model_days,
         port_problem=_port_taken(config.metrics),
-        **_ask_slurm(config),
     )
 
 
-def _ask_slurm(config: LiveConfig) -> dict[str, object]:
-    commands = Commands(config.slurm)
-    found: dict[str, object] = {
-        "programs": {name: shutil.which(name, path=config.slurm.bin or None) for name in PROGRAMS},
-        "version": _said(commands, "scontrol", "-V").strip(),
-    }
+def _asked_slurm(facts: Facts) -> Facts:
+    slurm = facts.config.slurm
+    commands = Commands(slurm)
+    facts = replace(
+        facts,
+        programs={name: shutil.which(name, path=slurm.bin or None) for name in PROGRAMS},
+        version=_said(commands, "scontrol", "-V").strip(),
+    )
     ping = _said(commands, "scontrol", "ping")
     if " is UP" not in ping:
         # Every other question would hang for 9 s.
-        return found | {"ping_problem": " ".join(ping.split()) or "no answer"}
+        return replace(facts, ping_problem=" ".join(ping.split()) or "no answer")
     settings = settings_of(_said(commands, "scontrol", "show", "config"))
-    level = _said(
-        commands, "sacctmgr", "-n", "-P", "show", "user", getpass.getuser(), "format=AdminLevel"
+    level = ("show", "user", facts.user, "format=AdminLevel")
+    facts = replace(
+        facts,
+        settings=settings,
+        admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
+        submit_script=_submit_script(settings),
+        clock_gap=_clock_gap(commands),
     )
-    return found | {
-        "settings": settings,
-        "admin_level": level.strip(),
-        "submit_script": _submit_script(settings),
-        "clock_gap": _clock_gap(commands),
-        **_reading(config),
-    }
+    return _read_once(facts)
 
 
 def _said(commands: Commands, program: str, *words: str) -> str:
@@ -123,14 +124,15 @@ def _clock_gap(commands: Commands) -> float:
     return max(0.0, theirs - answered) - max(0.0, asked - 1.0 - theirs)
 
 
-def _reading(config: LiveConfig) -> dict[str, object]:
-    """Read the cluster once as the daemon does."""
+def _read_once(facts: Facts) -> Facts:
+    """Read the cluster as the daemon does."""
+    slurm = facts.config.slurm
     started = time.monotonic()
     try:
-        snapshot = BACKENDS[config.slurm.backend](config.slurm).read()
+        snapshot = BACKENDS[slurm.backend](slurm).read()
     except DovetailError as error:
-        return {"read_problem": str(error)}
-    return {"snapshot": snapshot, "read_seconds": time.monotonic() - started}
+        return replace(facts, read_problem=str(error))
+    return replace(facts, snapshot=snapshot, read_seconds=time.monotonic() - started)
 
 
 def _submit_script(settings: Mapping[str, str]) -> str | None:
