@@ -1,0 +1,26 @@
+"""Looks at everything that the daemon needs, changes nothing, and says what to mend.
+
+for checkup in examine(collect(Path("/etc/dovetail/dovetail.toml"))):
+    checkup.level, checkup.name, checkup.message, checkup.fix
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail.live.doctor.checkup import Checkup, Level
+from dovetail.live.doctor.facts import Facts, collect
+from dovetail.live.doctor.host_checks import HOST_CHECKS
+from dovetail.live.doctor.rights_checks import RIGHTS_CHECKS
+from dovetail.live.doctor.slurm_checks import REACHING_CHECKS, SLURM_CHECKS
+
+__all__ = ["Checkup", "Facts", "Level", "collect", "examine"]
+
+
+def examine(facts: Facts) -> Iterator[Checkup]:
+    """All checks; those that need an answer of Slurm only where there is one."""
+    for check in (*HOST_CHECKS, *REACHING_CHECKS):
+        yield check(facts)
+    if facts.settings:
+        for check in (*RIGHTS_CHECKS, *SLURM_CHECKS):
+            yield check(facts)

@@ -1,0 +1,180 @@
+"""What the checks look at, collected in one go; nothing is changed and nothing raises."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import shutil
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dovetail.domain.errors import DovetailError
+from dovetail.domain.snapshot import Snapshot
+from dovetail.live.backends import BACKENDS
+from dovetail.live.backends.base import BackendError
+from dovetail.live.backends.process import Commands
+from dovetail.live.backends.show import settings_of
+from dovetail.live.config import LiveConfig, MetricsConfig, load_config
+
+PROGRAMS = ("scontrol", "squeue", "sprio", "sdiag", "sinfo", "sacctmgr", "sacct", "sshare")
+_EPOCH = re.compile(r"sdiag output at [^(]*\((\d+)\)")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Texts that end in `_problem` are empty where all is well."""
+
+    config: LiveConfig = field(default_factory=LiveConfig)
+    config_path: Path = Path("/etc/dovetail/dovetail.toml")
+    config_problem: str = ""
+    user: str = "dovetail"
+    # Slurm
+    programs: Mapping[str, str | None] = field(default_factory=dict)
+    version: str = ""  # as in "slurm 25.11.7"
+    ping_problem: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    admin_level: str = ""  # Operator, Administrator, None; empty: not known
+    submit_script: str | None = ""  # text of job_submit.lua; None: cannot be read
+    clock_gap: float = 0.0  # seconds that the controller is ahead of us
+    snapshot: Snapshot | None = None
+    read_problem: str = ""
+    read_seconds: float = 0.0
+    # This machine
+    run_dir_problem: str = ""
+    stopped: bool = False  # the kill switch is there
+    journal_problem: str = ""
+    journal_free_mb: float = float("inf")
+    model_problem: str = ""
+    model_days: float | None = None  # None: a policy without a training
+    port_problem: str = ""
+
+
+def collect(config_path: Path) -> Facts:
+    """Ask and look; whatever fails becomes a text."""
+    config, config_problem = LiveConfig(), ""
+    try:
+        config = load_config(config_path)
+    except (DovetailError, OSError) as error:
+        config_problem = str(error)
+    facts = Facts(config, config_path, config_problem, getpass.getuser())
+    return _asked_slurm(_looked_around(facts))
+
+
+def _looked_around(facts: Facts) -> Facts:
+    config = facts.config
+    run_dir, journal = Path(config.run_dir), Path(config.journal.path)
+    model_problem, model_days = _model(config.policy)
+    return replace(
+        facts,
+        run_dir_problem=_not_writable(run_dir),
+        stopped=config.kill_switch.exists(),
+        journal_problem=_not_writable(journal.parent),
+        journal_free_mb=_free_mb(journal.parent),
+        model_problem=model_problem,
+        model_days=model_days,
+        port_problem=_port_taken(config.metrics),
+    )
+
+
+def _asked_slurm(facts: Facts) -> Facts:
+    slurm = facts.config.slurm
+    commands = Commands(slurm)
+    facts = replace(
+        facts,
+        programs={name: shutil.which(name, path=slurm.bin or None) for name in PROGRAMS},
+        version=_said(commands, "scontrol", "-V").strip(),
+    )
+    ping = _said(commands, "scontrol", "ping")
+    if " is UP" not in ping:
+        # Every other question would hang for 9 s.
+        return replace(facts, ping_problem=" ".join(ping.split()) or "no answer")
+    settings = settings_of(_said(commands, "scontrol", "show", "config"))
+    level = ("show", "user", facts.user, "format=AdminLevel")
+    facts = replace(
+        facts,
+        settings=settings,
+        admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
+        submit_script=_submit_script(settings),
+        clock_gap=_clock_gap(commands),
+    )
+    return _read_once(facts)
+
+
+def _said(commands: Commands, program: str, *words: str) -> str:
+    """What a program printed, the good part and the complaint."""
+    try:
+        answer = commands.run(program, *words)
+    except BackendError as error:
+        return str(error)
+    return answer.output.decode("utf-8", "replace") or (answer.errors if answer.code else "")
+
+
+def _clock_gap(commands: Commands) -> float:
+    """The controller tells whole seconds, some time between question and answer."""
+    asked = time.time()
+    found = _EPOCH.search(_said(commands, "sdiag"))
+    answered = time.time()
+    if found is None:
+        return 0.0
+    theirs = float(found.group(1))
+    return max(0.0, theirs - answered) - max(0.0, asked - 1.0 - theirs)
+
+
+def _read_once(facts: Facts) -> Facts:
+    """Read the cluster as the daemon does."""
+    slurm = facts.config.slurm
+    started = time.monotonic()
+    try:
+        snapshot = BACKENDS[slurm.backend](slurm).read()
+    except DovetailError as error:
+        return replace(facts, read_problem=str(error))
+    return replace(facts, snapshot=snapshot, read_seconds=time.monotonic() - started)
+
+
+def _submit_script(settings: Mapping[str, str]) -> str | None:
+    """Only where it is on this machine; on others nothing can be said about it."""
+    path = Path(settings.get("SLURM_CONF", "/etc/slurm/slurm.conf")).parent / "job_submit.lua"
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _model(policy: str) -> tuple[str, float | None]:
+    from dovetail.evaluation.policy import Policy, checkpoint_folder  # takes a second
+
+    try:
+        order = Policy.parse(policy).order
+        folder = checkpoint_folder(order)
+        if folder is None:
+            return "", None
+        return "", (time.time() - (folder / "policy.npz").stat().st_mtime) / 86_400
+    except (DovetailError, OSError) as error:
+        return str(error), None
+
+
+def _not_writable(folder: Path) -> str:
+    if not folder.is_dir():
+        return f"{folder}: no such folder"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else f"{folder}: {getpass.getuser()} may not"
+
+
+def _free_mb(folder: Path) -> float:
+    try:
+        return shutil.disk_usage(folder).free / 2**20
+    except OSError:
+        return float("inf")  # the folder is missing: said elsewhere
+
+
+def _port_taken(metrics: MetricsConfig) -> str:
+    if metrics.port == 0:
+        return ""
+    try:
+        with socket.create_server((metrics.host, metrics.port)):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)

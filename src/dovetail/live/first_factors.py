@@ -1,0 +1,56 @@
+"""The table that job_submit.lua gives new jobs their first site factor from.
+
+    write_first_factors(Path("/run/dovetail"), [FirstFactor("gpu", gpus=4, factor=120_000)])
+
+A row holds for jobs of its partition with at least so many GPUs; of several the one with the most
+counts. The serial number in the first line tells the reader in slurmctld whether to read on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from dovetail.domain.errors import ConfigError
+
+FILE = "first_factors"
+MOST_BYTES = 65_536
+"""A larger table is ignored by the reader, which runs inside slurmctld."""
+MOST_FACTOR = 2_147_483_645
+
+
+class FirstFactor(NamedTuple):
+    partition: str
+    gpus: int  # at least so many
+    factor: int
+
+
+def table_text(rows: Iterable[FirstFactor], serial: int) -> str:
+    """The file's text; rows that the reader could not understand are an error."""
+    lines = [f"dovetail-first-factors 1 {serial}"]
+    for row in rows:
+        if row.partition.split() != [row.partition]:
+            raise ConfigError(f"first factors: partition {row.partition!r} has white space")
+        if row.gpus < 0 or abs(row.factor) > MOST_FACTOR:
+            raise ConfigError(f"first factors: {row} is out of range")
+        lines.append(f"{row.partition} {row.gpus} {row.factor}")
+    text = "\n".join([*lines, "end"]) + "\n"
+    if len(text.encode()) > MOST_BYTES:
+        raise ConfigError(f"first factors: more than {MOST_BYTES:,} bytes; keep fewer rows")
+    return text
+
+
+def write_first_factors(run_dir: Path, rows: Iterable[FirstFactor]) -> None:
+    """Replace the table as a whole; readable by Slurm's user whatever the umask."""
+    part = run_dir / f".{FILE}.part"
+    part.write_text(table_text(rows, time.time_ns()), encoding="utf-8")
+    part.chmod(0o644)
+    os.replace(part, run_dir / FILE)
+
+
+def remove_first_factors(run_dir: Path) -> None:
+    """New jobs get no factor from now on."""
+    (run_dir / FILE).unlink(missing_ok=True)
