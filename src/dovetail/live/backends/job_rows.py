@@ -16,6 +16,8 @@ from typing import NamedTuple
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.snapshot import NEVER, LiveJob
 from dovetail.live.backends.requests import (
+    GOING,
+    base_state,
     hosts_of,
     moment_of,
     request_of,
@@ -35,8 +37,6 @@ _LASTING = (
     "Nice",
 )  # fmt: skip
 _FIELD, _ROW = "\x1f", "\x1e"
-GOING = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED"})
-"""States in which the end that Slurm tells is only what the limit allows."""
 
 
 class Lasting(NamedTuple):
@@ -84,10 +84,11 @@ class JobRows:
         return jobs, doubts
 
     def _read(self, row: str, lasting: dict[str, Lasting]) -> LiveJob:
-        number, label, state, reason, priority, eligible, start, end, rest = row.split(_FIELD, 8)
+        number, label, word, reason, priority, eligible, start, end, rest = row.split(_FIELD, 8)
         part = lasting.get(rest)
         if part is None:
             part = lasting[rest] = self._lasting.get(rest) or _read_lasting(rest)
+        state = base_state(word)
         waits = state == "PENDING"
         array, task, _ = label.partition("_")
         return LiveJob._make(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from dovetail.domain.snapshot import LiveJob
 from dovetail.traces.clusters.hostlist import expand
 
 NOTHING = frozenset({"", "(null)", "N/A", "NULL", "None", "n/a", "none"})
@@ -123,3 +125,29 @@ def words_of(text: str) -> tuple[str, ...]:
 def text_of(text: str) -> str:
     """A value, without Slurm's words for nothing."""
     return "" if text in NOTHING else text
+
+
+def uneven(job: LiveJob, counts: tuple[int, ...]) -> tuple[int, ...]:
+    """GPUs on each of the job's hosts; nothing where they are spread evenly or do not add up."""
+    fits = len(counts) == len(job.hosts) and sum(counts) == job.gpus and min(counts) >= 0
+    return counts if fits and len(set(counts)) > 1 else ()
+
+
+GOING = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING"})
+"""States in which the end that Slurm tells is only what the limit allows."""
+HELD_ELSEWHERE = frozenset(
+    {"REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
+)
+STILL_RUNNING = frozenset({"RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "UPDATE_DB"})
+
+
+def base_state(words: str | Sequence[str]) -> str:
+    """One word for a job's state and its flags; a job that waits to be requeued is pending."""
+    flags = [words] if isinstance(words, str) else list(words)
+    for going in ("COMPLETING", "CONFIGURING"):
+        if going in flags:
+            return going
+    if HELD_ELSEWHERE.intersection(flags):
+        return "PENDING"
+    plain = [flag for flag in flags if flag not in STILL_RUNNING]
+    return plain[0] if plain else "RUNNING"
