@@ -34,6 +34,7 @@ class Request(NamedTuple):
     memory_gb: float
 
 
+@lru_cache(maxsize=8192)
 def request_of(
     tres: str, per_job: str, per_node: str, per_socket: str, per_task: str, tasks: str
 ) -> Request:
@@ -59,6 +60,7 @@ def request_of(
     )
 
 
+@lru_cache(maxsize=8192)
 def gpus_of(gres: str) -> tuple[int, str]:
     """GPUs of all types together and the types: `gpu:a100:4(IDX:0-3),gpu:h100:1`, 5, a100|h100."""
     count, kinds = 0, []
@@ -91,6 +93,7 @@ def _gigabytes(text: str) -> float:
     return float(match[1]) * _UNITS[match[2] or "M"] if match else 0.0
 
 
+@lru_cache(maxsize=4096)
 def seconds_of(text: str) -> float:
     """`[days-]hours:minutes:seconds` or `minutes:seconds`; NaN: no limit, or not known."""
     days, dash, clock = text.rpartition("-")
@@ -118,6 +121,7 @@ def hosts_of(text: str) -> tuple[str, ...]:
     return () if text in NOTHING else tuple(expand(text))
 
 
+@lru_cache(maxsize=4096)
 def words_of(text: str) -> tuple[str, ...]:
     return () if text in NOTHING else tuple(part for part in text.split(",") if part)
 
@@ -135,6 +139,7 @@ def uneven(job: LiveJob, counts: tuple[int, ...]) -> tuple[int, ...]:
 
 GOING = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING"})
 """States in which the end that Slurm tells is only what the limit allows."""
+PLAIN = ("PENDING", "RUNNING", "COMPLETED")
 HELD_ELSEWHERE = frozenset(
     {"REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 )
@@ -143,6 +148,8 @@ STILL_RUNNING = frozenset({"RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "UPD
 
 def base_state(words: str | Sequence[str]) -> str:
     """One word for a job's state and its flags; a job that waits to be requeued is pending."""
+    if words in PLAIN:
+        return str(words)
     flags = [words] if isinstance(words, str) else list(words)
     for going in ("COMPLETING", "CONFIGURING"):
         if going in flags:

@@ -68,7 +68,7 @@ class RestClient:
         return self._version
 
     def number(self, value: int) -> Any:
-        if self.version <= _OBJECTS_SINCE:
+        if self.version < _OBJECTS_SINCE:
             return value
         return {"set": True, "infinite": False, "number": value}
 
