@@ -1,4 +1,7 @@
-"""Ways to a live Slurm, by name; each gives the same snapshot and carries out the same changes."""
+"""Ways to a live Slurm, by name; each gives the same snapshot and carries out the same changes.
+
+backend = BACKENDS[config.slurm.backend](config.slurm)
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,32 @@ from collections.abc import Callable
 
 from dovetail.domain.registry import Registry
 from dovetail.live.backends.base import Backend
-from dovetail.live.backends.by_commands import CommandsBackend
+from dovetail.live.backends.json_reader import JsonReader
+from dovetail.live.backends.process import Commands
+from dovetail.live.backends.rest import RestClient, RestReader, RestWriter
+from dovetail.live.backends.slurm import SlurmBackend
+from dovetail.live.backends.text_reader import TextReader
 from dovetail.live.config import SlurmConfig
 
+
+def commands_backend(config: SlurmConfig) -> Backend:
+    """squeue, scontrol, sprio and sshare as text: the fastest, and there on every cluster."""
+    commands = Commands(config)
+    return SlurmBackend("commands", commands, TextReader(commands))
+
+
+def json_backend(config: SlurmConfig) -> Backend:
+    """The same programs, jobs and nodes as JSON."""
+    commands = Commands(config)
+    return SlurmBackend("json", commands, JsonReader(commands))
+
+
+def rest_backend(config: SlurmConfig) -> Backend:
+    """slurmrestd for jobs, nodes and priorities; Slurm's programs for what it lacks."""
+    client = RestClient(config)
+    return RestWriter(SlurmBackend("rest", Commands(config), RestReader(client)), client)
+
+
 BACKENDS: Registry[Callable[[SlurmConfig], Backend]] = Registry(
-    "backend", {"commands": CommandsBackend}
+    "backend", {"commands": commands_backend, "json": json_backend, "rest": rest_backend}
 )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from dovetail.domain.snapshot import LiveJob
 from dovetail.traces.clusters.hostlist import expand
 
 NOTHING = frozenset({"", "(null)", "N/A", "NULL", "None", "n/a", "none"})
@@ -32,6 +34,7 @@ class Request(NamedTuple):
     memory_gb: float
 
 
+@lru_cache(maxsize=8192)
 def request_of(
     tres: str, per_job: str, per_node: str, per_socket: str, per_task: str, tasks: str
 ) -> Request:
@@ -57,6 +60,7 @@ def request_of(
     )
 
 
+@lru_cache(maxsize=8192)
 def gpus_of(gres: str) -> tuple[int, str]:
     """GPUs of all types together and the types: `gpu:a100:4(IDX:0-3),gpu:h100:1`, 5, a100|h100."""
     count, kinds = 0, []
@@ -89,6 +93,7 @@ def _gigabytes(text: str) -> float:
     return float(match[1]) * _UNITS[match[2] or "M"] if match else 0.0
 
 
+@lru_cache(maxsize=4096)
 def seconds_of(text: str) -> float:
     """`[days-]hours:minutes:seconds` or `minutes:seconds`; NaN: no limit, or not known."""
     days, dash, clock = text.rpartition("-")
@@ -116,6 +121,7 @@ def hosts_of(text: str) -> tuple[str, ...]:
     return () if text in NOTHING else tuple(expand(text))
 
 
+@lru_cache(maxsize=4096)
 def words_of(text: str) -> tuple[str, ...]:
     return () if text in NOTHING else tuple(part for part in text.split(",") if part)
 
@@ -123,3 +129,32 @@ def words_of(text: str) -> tuple[str, ...]:
 def text_of(text: str) -> str:
     """A value, without Slurm's words for nothing."""
     return "" if text in NOTHING else text
+
+
+def uneven(job: LiveJob, counts: tuple[int, ...]) -> tuple[int, ...]:
+    """GPUs on each of the job's hosts; nothing where they are spread evenly or do not add up."""
+    fits = len(counts) == len(job.hosts) and sum(counts) == job.gpus and min(counts) >= 0
+    return counts if fits and len(set(counts)) > 1 else ()
+
+
+GOING = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING"})
+"""States in which the end that Slurm tells is only what the limit allows."""
+PLAIN = ("PENDING", "RUNNING", "COMPLETED")
+HELD_ELSEWHERE = frozenset(
+    {"REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
+)
+STILL_RUNNING = frozenset({"RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "UPDATE_DB"})
+
+
+def base_state(words: str | Sequence[str]) -> str:
+    """One word for a job's state and its flags; a job that waits to be requeued is pending."""
+    if words in PLAIN:
+        return str(words)
+    flags = [words] if isinstance(words, str) else list(words)
+    for going in ("COMPLETING", "CONFIGURING"):
+        if going in flags:
+            return going
+    if HELD_ELSEWHERE.intersection(flags):
+        return "PENDING"
+    plain = [flag for flag in flags if flag not in STILL_RUNNING]
+    return plain[0] if plain else "RUNNING"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from dovetail.domain.snapshot import LiveNode, LivePartition, Reservation
 from dovetail.live.backends.requests import (
@@ -18,7 +19,11 @@ from dovetail.live.backends.requests import (
     words_of,
 )
 
-_PAIR = re.compile(r"(?:^| )([A-Za-z_]+)=(\S*)")
+_PAIR = re.compile(
+    r"(?:^| )(NodeName|State|Gres|GresUsed|CPUTot|RealMemory|Partitions|ActiveFeatures"
+    r"|PartitionName|Nodes|PriorityJobFactor|PriorityTier|MaxTime"
+    r"|ReservationName|StartTime|EndTime)=(\S*)"
+)
 _REASON = re.compile(r" Reason=(.*?)(?: \[[^\[\]]*\])?(?: Comment=.*| Extra=.*)?$")
 _MARKS = {
     "*": "NOT_RESPONDING",
@@ -47,7 +52,7 @@ def nodes_of(text: str) -> tuple[LiveNode, ...]:
 def _node(line: str, fields: dict[str, str]) -> LiveNode:
     gpus, gpu_type = gpus_of(fields.get("Gres", ""))
     state, flags = state_of(fields.get("State", "UNKNOWN"))
-    reason = _REASON.search(line)
+    reason = _REASON.search(line) if " Reason=" in line else None
     return LiveNode(
         fields["NodeName"],
         state,
@@ -63,6 +68,7 @@ def _node(line: str, fields: dict[str, str]) -> LiveNode:
     )
 
 
+@lru_cache(maxsize=1024)
 def state_of(text: str) -> tuple[str, frozenset[str]]:
     """`IDLE+DRAIN*` as the base state and its flags."""
     words = text.rstrip("".join(_MARKS))

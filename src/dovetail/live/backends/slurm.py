@@ -1,0 +1,126 @@
+"""A live Slurm: one of three ways to read jobs and nodes, its own programs for all the rest.
+
+backend = commands_backend(config.slurm)
+snapshot = backend.read()
+results = backend.apply(changes)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from dovetail.domain.decision import Change, Result
+from dovetail.domain.snapshot import (
+    Factor,
+    LiveJob,
+    LiveNode,
+    LivePartition,
+    Reservation,
+    Share,
+    Snapshot,
+)
+from dovetail.live.backends.base import BackendError, Unreachable
+from dovetail.live.backends.changes import apply_changes
+from dovetail.live.backends.priorities import SPRIO, SSHARE, factors_of, shares_of
+from dovetail.live.backends.process import Commands
+from dovetail.live.backends.show import partitions_of, reservations_of, settings_of
+
+REFRESH = 10
+"""Readings after which partitions and shares, which hardly change, are asked for again."""
+
+
+class Reader(Protocol):
+    """Jobs and nodes, however they are asked for."""
+
+    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+        """All jobs that the controller remembers, and a sentence for each it cannot read."""
+        ...
+
+    def nodes(self) -> tuple[LiveNode, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What changes rarely."""
+
+    partitions: tuple[LivePartition, ...]
+    reservations: tuple[Reservation, ...]
+    shares: tuple[Share, ...]
+
+
+class SlurmBackend:
+    """Jobs and nodes from a reader; sprio, sshare and scontrol for the rest and for changes."""
+
+    def __init__(self, name: str, commands: Commands, reader: Reader) -> None:
+        self.name = name
+        self._commands = commands
+        self._reader = reader
+        self._failed = False
+        self._readings = 0
+        self._surroundings: Surroundings | None = None
+
+    def read(self) -> Snapshot:
+        if self._failed:
+            self._ping()
+        self._failed = True
+        snapshot = self._read()
+        self._failed = False
+        return snapshot
+
+    def _read(self) -> Snapshot:
+        now = time.time()
+        jobs, doubts = self._reader.jobs()
+        if not jobs:
+            # An empty queue and a lost controller look alike.
+            self._ping()
+        nodes = self._reader.nodes()
+        if self._surroundings is None or self._readings % REFRESH == 0:
+            self._surroundings = self._look_around()
+        self._readings += 1
+        around = self._surroundings
+        return Snapshot(
+            now,
+            tuple(jobs),
+            nodes,
+            around.partitions,
+            around.reservations,
+            around.shares,
+            self.factors(),
+            tuple(doubts),
+        )
+
+    def _look_around(self) -> Surroundings:
+        ask = self._commands.ask
+        return Surroundings(
+            partitions_of(ask("scontrol", "-a", "-o", "show", "partition")),
+            reservations_of(ask("scontrol", "-a", "-o", "show", "reservation")),
+            self._shares(),
+        )
+
+    def _shares(self) -> tuple[Share, ...]:
+        """None where Slurm keeps no accounts."""
+        try:
+            return shares_of(self._commands.ask("sshare", *SSHARE))
+        except BackendError:
+            self._ping()
+            return ()
+
+    def factors(self) -> Mapping[int, Factor]:
+        return factors_of(self._commands.ask("sprio", *SPRIO))
+
+    def settings(self) -> Mapping[str, str]:
+        return settings_of(self._commands.ask("scontrol", "show", "config"))
+
+    def apply(self, changes: Sequence[Change]) -> list[Result]:
+        return apply_changes(self._commands, changes)
+
+    def _ping(self) -> None:
+        """Whether a controller answers: 8 ms, where other questions hang for 9 s."""
+        answer = self._commands.run("scontrol", "ping")
+        text = answer.output.decode("utf-8", "replace")
+        if " is UP" not in text:
+            said = " ".join(text.split())[:200] or answer.words
+            raise Unreachable(f"slurmctld does not answer: {said}")

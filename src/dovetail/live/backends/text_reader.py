@@ -1,0 +1,97 @@
+"""Jobs and nodes as squeue and scontrol print them: 10,000 jobs within a second.
+
+reader = TextReader(Commands(config))
+jobs, doubts = reader.jobs()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dovetail.domain.snapshot import LiveJob, LiveNode
+from dovetail.live.backends.arrays import doubtful, joined, without_split
+from dovetail.live.backends.job_rows import JobRows
+from dovetail.live.backends.process import Commands
+from dovetail.live.backends.requests import gpus_of, hosts_of, uneven
+from dovetail.live.backends.show import nodes_of
+
+MANY = 10_000
+"""Job ids in one argument: Linux allows 128 KB."""
+DETAILS = 50
+"""Jobs on several nodes that are asked for one by one in a reading, at 5 ms each."""
+
+_SPREAD = re.compile(r" Nodes=(\S+) CPU_IDs=\S* Mem=\d+ GRES=(\S*)")
+
+
+class TextReader:
+    """What `squeue -O` cannot tell is asked for apart, and only for jobs that are new."""
+
+    def __init__(self, commands: Commands) -> None:
+        self._commands = commands
+        self._rows = JobRows()
+        self._avoids: dict[int, tuple[str, ...]] = {}
+        self._shown: dict[int, tuple[int, ...]] = {}
+        self._exact: dict[int, set[int]] = {}
+        self._spread: dict[tuple[int, tuple[str, ...]], tuple[int, ...]] = {}
+
+    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+        token, words = self._rows.question()
+        rows, doubts = self._rows.parse(self._commands.ask("squeue", *words), token)
+        jobs = joined(rows, self._exact_tasks(rows))
+        avoids, spread = self._avoided(jobs), self._spread_of(jobs)
+        for number, job in enumerate(jobs):
+            if job.pending and avoids.get(job.id):
+                jobs[number] = job._replace(avoids=avoids[job.id])
+            elif job.running and spread.get((job.id, job.hosts)):
+                jobs[number] = job._replace(host_gpus=spread[job.id, job.hosts])
+        return jobs, doubts
+
+    def nodes(self) -> tuple[LiveNode, ...]:
+        # sinfo has a row for each node of each partition, and with 500 nodes took 3 times as long.
+        return nodes_of(self._commands.ask("scontrol", "-a", "-d", "-o", "show", "node"))
+
+    def _exact_tasks(self, rows: list[LiveJob]) -> Mapping[int, set[int]]:
+        """The tasks of arrays of which `squeue -r` may have lost one; asked again when changed."""
+        shown = doubtful(rows)
+        if shown != self._shown:
+            self._shown = shown
+            words = ("-j", ",".join(map(str, list(shown)[:MANY])), "-o", "%A %K")
+            told = self._pairs(*words) if shown else {}
+            lists = {number: tasks for number, tasks in told.items() if tasks != "N/A"}
+            self._exact = without_split(lists, rows)
+        return self._exact
+
+    def _avoided(self, jobs: list[LiveJob]) -> Mapping[int, tuple[str, ...]]:
+        """-O has no field for the nodes that a job excludes; -o has, and lacks others."""
+        told = self._pairs("-r", "-o", "%A %x") if any(job.pending for job in jobs) else {}
+        return {number: hosts_of(hosts) for number, hosts in told.items()}
+
+    def _pairs(self, *words: str) -> dict[int, str]:
+        text = self._commands.ask("squeue", "-h", "-a", "-t", "PD", *words)
+        pairs = (line.split(" ", 1) for line in text.splitlines())
+        return {int(number): rest for number, rest in pairs}
+
+    def _spread_of(
+        self, jobs: list[LiveJob]
+    ) -> Mapping[tuple[int, tuple[str, ...]], tuple[int, ...]]:
+        """How the GPUs of jobs on several nodes are spread, told by `scontrol -d` alone."""
+        wide = {(job.id, job.hosts): job for job in jobs if _is_wide(job)}
+        self._spread = {key: value for key, value in self._spread.items() if key in wide}
+        unknown = [key for key in wide if key not in self._spread]
+        for key in unknown[:DETAILS]:
+            self._spread[key] = self._spread_on(wide[key])
+        return self._spread
+
+    def _spread_on(self, job: LiveJob) -> tuple[int, ...]:
+        answer = self._commands.run("scontrol", "-d", "-o", "show", "job", str(job.id))
+        counts: dict[str, int] = {}
+        for hosts, gres in _SPREAD.findall(answer.output.decode("utf-8", "replace")):
+            for host in hosts_of(hosts):
+                counts[host] = counts.get(host, 0) + gpus_of(gres)[0]
+        # The job's own name may say such things too; then nothing fits together.
+        return uneven(job, tuple(counts.get(host, -1) for host in job.hosts))
+
+
+def _is_wide(job: LiveJob) -> bool:
+    return job.running and len(job.hosts) > 1 and job.gpus > 0
