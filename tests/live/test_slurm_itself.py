@@ -213,6 +213,76 @@ def test_time_can_run_faster_for_the_whole_cluster(start_cluster: StartCluster) 
     assert 40 < passed < 80
 
 
+@AS_ROOT
+def test_other_users_live_by_the_faster_clock_too(start_cluster: StartCluster) -> None:
+    accounting = Accounting(users=(User("nobody", "default"),))
+    options = Options(nodes=(NodeGroup("p100"),), speed=100, auth="none", accounting=accounting)
+    cluster = start_cluster(options)
+    cluster.submit(seconds=300, user="nobody")
+    cluster.wait_until(lambda: bool(cluster.history()))
+    ran = cluster.history()[0]
+    assert (ran.state, ran.user) == ("COMPLETED", "nobody")
+    assert ran.end - ran.start >= 300
+
+
+def test_a_node_can_be_cut_into_slices(start_cluster: StartCluster) -> None:
+    mixed = NodeGroup("a100", gpus=1, slices=(("3g.20gb", 1), ("1g.5gb", 4)))
+    cluster = start_cluster(Options(nodes=(mixed,)))
+    kinds = ("3g.20gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb")
+    *fit, too_many = (cluster.submit(gpu_type=kind, seconds=60) for kind in kinds)
+    cluster.wait_for("RUNNING", *fit)
+    assert cluster.states()[too_many] == "PENDING"
+    used = "gpu:a100:0(IDX:N/A),gpu:3g.20gb:1(IDX:1),gpu:1g.5gb:4(IDX:2-5)"
+    assert cluster.node("a100-1")["GresUsed"] == used
+
+
+def test_hooks_and_the_submit_script_are_called(
+    start_cluster: StartCluster, tmp_path: Path
+) -> None:
+    called = tmp_path / "called.txt"
+    for name in ("prolog", "epilog"):
+        hook = tmp_path / name
+        hook.write_text(f'#!/bin/sh\necho "{name} $SLURM_JOB_ID" >>{called}\n')
+        hook.chmod(0o755)
+    lua = tmp_path / "job_submit.lua"
+    lua.write_text(
+        "function slurm_job_submit(job, parts, uid)\n"
+        "  job.comment = 'seen'\n  return slurm.SUCCESS\nend\n"
+        "function slurm_job_modify(job, old, parts, uid) return slurm.SUCCESS end\n"
+    )
+    cluster = start_cluster(
+        Options(
+            nodes=(NodeGroup("p100"),),
+            prolog=tmp_path / "prolog",
+            epilog=tmp_path / "epilog",
+            job_submit_lua=lua,
+        )
+    )
+    job = cluster.submit(seconds=0)
+    cluster.wait_until(lambda: called.exists() and "epilog" in called.read_text())
+    assert called.read_text().splitlines() == [f"prolog {job}", f"epilog {job}"]
+    assert cluster.job(job)["Comment"] == "seen"
+
+
+def test_nodes_on_paper_are_down_and_cost_nothing(start_cluster: StartCluster) -> None:
+    paper = NodeGroup("v100", count=200, gpus=8, state="DOWN")
+    cluster = start_cluster(Options(nodes=(NodeGroup("p100"), paper)))
+    states = cluster.node_states()
+    assert (len(states), states["p100-1"], states["v100-200"]) == (201, "idle", "down")
+    assert list(cluster.slurmd) == ["p100-1"]
+
+
+def test_scheduling_goes_on_without_the_accounting_daemon(start_cluster: StartCluster) -> None:
+    cluster = start_cluster(Options(nodes=(NodeGroup("p100"),), accounting=Accounting()))
+    cluster.slurmdbd.stop()
+    job = cluster.submit(seconds=0)
+    cluster.wait_for("COMPLETED", job)
+    assert cluster.run(["sacct"], check=False).returncode == 1
+    cluster.slurmdbd.start()
+    counted = ["sacct", "-n", "-X", "-j", str(job), "-o", "State"]
+    cluster.wait_until(lambda: "COMPLETED" in cluster.run(counted).stdout, every=0.5)
+
+
 def test_fifty_nodes_start(start_cluster: StartCluster) -> None:
     halves = (NodeGroup("p100", count=25, gpus=4), NodeGroup("k80", count=25, gpus=2))
     cluster = start_cluster(Options(nodes=halves))
