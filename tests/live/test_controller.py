@@ -37,7 +37,8 @@ def test_jobs_start_in_our_order(cluster: Cluster, tmp_path: Path) -> None:
     jobs = queue(cluster, [50, 20, 40, 10, 30])
     with steering(cluster, tmp_path) as controller:
         report = controller.cycle()
-        assert "5 changes sent" in report.sentence or "changes sent" in report.sentence
+        assert report.sent >= 3
+        assert report.failed == 0
         order = sorted(jobs, key=lambda job: -cluster.priorities()[job])
         assert order == [jobs[3], jobs[1], jobs[4], jobs[2], jobs[0]]
         cluster.cancel(busy[0])
@@ -79,7 +80,7 @@ def test_a_second_cycle_sends_nothing_new(cluster: Cluster, tmp_path: Path) -> N
     queue(cluster, [50, 20, 40, 10, 30])
     with steering(cluster, tmp_path) as controller:
         controller.cycle()
-        assert controller.cycle().results == ()
+        assert controller.cycle().sent == 0
 
 
 def test_held_jobs_pins_and_sla_are_respected(cluster: Cluster, tmp_path: Path) -> None:
@@ -117,5 +118,5 @@ def test_the_paper_s_way_freezes_and_releases(cluster: Cluster, tmp_path: Path) 
         controller.cycle()
         assert sorted(jobs, key=lambda job: -cluster.priorities()[job]) == ranked
         controller.leave("the test says so")
-    until(lambda: {job: cluster.priorities()[job] for job in jobs} == {job: own[job] for job in jobs},
-          "priorities are Slurm's again")  # fmt: skip
+    ours = {job: own[job] for job in jobs}
+    until(lambda: ours.items() <= cluster.priorities().items(), "priorities are Slurm's again")

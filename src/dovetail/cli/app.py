@@ -12,6 +12,7 @@ from dovetail.cli.cluster_show import cluster_show
 from dovetail.cli.compare import compare
 from dovetail.cli.evaluate import evaluate
 from dovetail.cli.failures import FailsInWords
+from dovetail.cli.live import live
 from dovetail.cli.mig import mig
 from dovetail.cli.policies import policies
 from dovetail.cli.simulate import simulate
@@ -81,6 +82,7 @@ cluster.command("show")(cluster_show)
 
 app.add_typer(trace)
 app.add_typer(cluster)
+app.add_typer(live)
 app.add_typer(mig)
 app.command("simulate")(simulate)
 app.command("compare")(compare)

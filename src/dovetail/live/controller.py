@@ -9,10 +9,11 @@ Slurm goes on by itself whatever happens here.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dovetail.domain.decision import Result
 from dovetail.domain.errors import ClusterError, DovetailError
@@ -28,7 +29,7 @@ from dovetail.live.journal.records import NOTHING_HAPPENED
 from dovetail.live.journal.shape import digest_of
 from dovetail.live.modes import Mode
 from dovetail.live.planning import Decides, Plan, make_plan
-from dovetail.live.report_cycle import CycleReport
+from dovetail.live.report_cycle import CycleReport, Times, Waits, classes, loads
 from dovetail.live.wording import sentence_of
 
 HOUR = 3600.0
@@ -38,9 +39,11 @@ HOUR = 3600.0
 class Comparison:
     """What the twin says of the time in active mode; NaN: nothing yet."""
 
-    actual_wait: float = float("nan")
-    slurm_wait: float = float("nan")
+    actual_wait: float = math.nan
+    slurm_wait: float = math.nan
     jobs: int = 0
+    difference: float = math.nan  # mean wait under our order / under Slurm's − 1, by the twin
+    error: float = math.nan  # the twin's mean wait / the real one − 1
 
 
 class Controller:
@@ -61,24 +64,27 @@ class Controller:
         self.comparison = Comparison()
         self.last_good = self.clocks.steady()
         self.plan: Plan | None = None  # of the last cycle, for those who ask
+        self.snapshot: Snapshot | None = None
         self._decider = decider
         self._outcomes = Outcomes.resume(journal.past)
         self._before: Glimpse | None = None
         self._sent: deque[tuple[float, int]] = deque()
         self._active_since = self.clocks.steady()
-        self._waits: Mapping[str, float] = {}
+        self._waits: Mapping[str, Waits] = {}
         self._waits_asked = -HOUR
+        self._act_seconds = 0.0
 
     def cycle(self) -> CycleReport:
         """One round; what went wrong is in its report and its sentence."""
         began = self.clocks.steady()
-        self.plan = None
+        self.plan, self.snapshot, self._act_seconds = None, None, 0.0
         try:
             snapshot = self.backend.read()
         except BackendError as error:
             self._before = None
             return self._record(f"Slurm cannot be read, nothing done: {error}", began)
         self.last_good = self.clocks.steady()
+        self.snapshot = snapshot
         try:
             return self._round(snapshot, began)
         except JournalError as error:
@@ -114,8 +120,11 @@ class Controller:
     def _act(self, plan: Plan) -> tuple[Result, ...]:
         if not plan.changes:
             return ()
-        self._sent.append((self.clocks.steady(), len(plan.changes)))
-        return self.hand.send(plan.changes)
+        began = self.clocks.steady()
+        self._sent.append((began, len(plan.changes)))
+        results = self.hand.send(plan.changes)
+        self._act_seconds = self.clocks.steady() - began
+        return results
 
     def decider(self) -> Decides:
         """The policy: loaded when it is first needed, and again after it could not be."""
@@ -132,7 +141,7 @@ class Controller:
         while self._sent and self._sent[0][0] < steady - HOUR:
             self._sent.popleft()
         if steady - self._waits_asked >= HOUR:
-            self._waits, self._waits_asked = self.journal.past.waits(self.config.twin.days), steady
+            self._waits, self._waits_asked = self._recent_waits(), steady
         own = self.hand.own.now()
         return Situation(
             snapshot=snapshot,
@@ -141,7 +150,7 @@ class Controller:
             own={**own.frozen, **own.factors(snapshot)},
             read_seconds=read,
             slurm_priority=own.frozen,
-            waits=self._waits,
+            waits={name: waits.p95 for name, waits in self._waits.items()},
             model_trained=model_trained(self.config.policy),
             sent=tuple(self._sent),
             actual_wait=self.comparison.actual_wait,
@@ -149,6 +158,11 @@ class Controller:
             active_hours=self.active_hours,
             compared_jobs=self.comparison.jobs,
         )
+
+    def _recent_waits(self) -> dict[str, Waits]:
+        past, days = self.journal.past, self.config.twin.days
+        middle = past.waits(days, 0.5)
+        return {name: Waits(middle[name], p95) for name, p95 in past.waits(days).items()}
 
     # -- modes
 
@@ -207,7 +221,7 @@ class Controller:
         """Write the cycle down; JournalError where that cannot be."""
         report = self._report(sentence, began, snapshot, plan, results, read)
         cycle = Cycle(
-            wall=report.wall,
+            wall=self.clocks.wall(),
             steady=self.clocks.steady(),
             mode=self.mode,
             sentence=sentence,
@@ -216,11 +230,11 @@ class Controller:
             snapshot=digest_of(snapshot) if snapshot else "",
             pending=len(snapshot.pending) if snapshot else 0,
             running=len(snapshot.running) if snapshot else 0,
-            sent=len(results),
-            failed=sum(not result.done for result in results),
+            sent=report.sent,
+            failed=report.failed,
             read_seconds=read,
-            decide_seconds=report.decide_seconds,
-            act_seconds=report.act_seconds,
+            decide_seconds=plan.decision.seconds if plan else 0.0,
+            act_seconds=self._act_seconds,
         )
         happened = self._outcomes.update(snapshot) if snapshot else NOTHING_HAPPENED
         if plan is not None:
@@ -241,22 +255,32 @@ class Controller:
         snapshot: Snapshot | None = None,
         plan: Plan | None = None,
         results: Sequence[Result] = (),
-        read: float = 0.0,
+        read: float = math.nan,
     ) -> CycleReport:
-        total = self.clocks.steady() - began
-        decide = plan.decision.seconds if plan else 0.0
-        return CycleReport(
+        steady = self.clocks.steady()
+        report = CycleReport(
             mode=self.mode,
             sentence=sentence,
-            wall=self.clocks.wall(),
-            total_seconds=total,
-            read_seconds=read,
-            decide_seconds=decide,
-            act_seconds=max(0.0, total - read - decide),
-            snapshot=snapshot,
-            decision=plan.decision if plan else None,
-            verdicts=plan.verdicts if plan else (),
-            results=tuple(results),
+            times=Times(read=read, total=steady - began),
+            snapshot_age=steady - self.last_good,
+            partitions=loads(snapshot, self._waits) if snapshot else {},
+            sent=len(results),
+            failed=sum(not result.done for result in results),
+            twin_difference=self.comparison.difference,
+            twin_error=self.comparison.error,
+        )
+        if plan is None or snapshot is None:
+            return report
+        decide = plan.decision.seconds
+        return replace(
+            report,
+            times=report.times._replace(
+                decide=decide, guard=plan.guard_seconds, act=self._act_seconds
+            ),
+            managed=len(plan.decision.order),
+            untouched=classes(plan.decision.untouched.values()),
+            moved=plan.moved,
+            verdicts=plan.verdicts,
         )
 
 

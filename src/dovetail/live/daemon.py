@@ -73,8 +73,7 @@ class Daemon:
         board.open()
         stack.callback(board.close)
         journal = stack.enter_context(Journal.open(self.config.journal))
-        metrics = Metrics(self.config.metrics)
-        stack.callback(metrics.close)
+        metrics = stack.enter_context(Metrics(self.config.metrics))
         backend = BACKENDS[self.config.slurm.backend](self.config.slurm)
         controller = Controller(self.config, backend, journal)
         notifier = Notifier.from_environment()
@@ -102,7 +101,7 @@ class Daemon:
         parts.metrics.observe(report)
         parts.board.tell(status_of(report, controller))
         parts.notifier.alive(report.sentence)
-        parts.watch.look(parts.metrics)
+        parts.watch.look()
 
     def _wanted(self, parts: Parts) -> Mode:
         return parts.board.asked_mode() or self.config.mode

@@ -77,7 +77,7 @@ class Decider:
             reasons=reasons,
             hints=hints,
             untouched=untouched,
-            policy=self.policy.label(),
+            policy=self.policy.label("easy", "best-fit"),
             model=self.model,
             seconds=time.perf_counter() - began,
             score_range=score_range,

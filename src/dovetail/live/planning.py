@@ -6,6 +6,7 @@ plan.outcome, plan.changes, plan.verdicts
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from dovetail.live.changes import Own, changes_for
 from dovetail.live.config import LiveConfig
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import Outcome, Situation, Verdict
+from dovetail.live.guardrails.slurm_order import Moved, moved, slurm_order
 
 
 class Decides(Protocol):
@@ -31,6 +33,8 @@ class Plan:
     verdicts: tuple[Verdict, ...]
     outcome: Outcome
     changes: tuple[Change, ...]
+    moved: Moved
+    guard_seconds: float
 
     @property
     def may_act(self) -> bool:
@@ -45,8 +49,16 @@ class Plan:
 def make_plan(decider: Decides, situation: Situation, own: Own, config: LiveConfig) -> Plan:
     """Decide on the snapshot, let every guardrail look, and limit what is sent."""
     decision = decider.decide(situation.snapshot)
+    began = time.perf_counter()
     decision, verdicts, outcome = guard(decision, situation, config.guardrails)
     changes = changes_for(decision, situation.snapshot, own, config.act)
     changes, verdict = limit_changes(changes, situation, config.guardrails, decision.order)
     worst = max(outcome, verdict.outcome, key=lambda each: each.severity)
-    return Plan(decision, (*verdicts, verdict), worst, changes)
+    return Plan(
+        decision=decision,
+        verdicts=(*verdicts, verdict),
+        outcome=worst,
+        changes=changes,
+        moved=moved(decision.order, slurm_order(decision.order, situation)),
+        guard_seconds=time.perf_counter() - began,
+    )

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import replace
 
 from dovetail.domain.errors import DovetailError
 from dovetail.evaluation.policy import Policy
-from dovetail.live.backends.base import BackendError
 from dovetail.live.config import LiveConfig
-from dovetail.live.controller import Comparison, Controller
+from dovetail.live.controller import Controller
 from dovetail.live.journal import Reading
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.modes import Mode
@@ -41,12 +40,6 @@ def _twin(
     return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))
 
 
-class Shows(Protocol):
-    """Where the twin's figures are shown; `Metrics` does."""
-
-    def twin(self, difference: float, error: float) -> None: ...
-
-
 class Watch:
     """Looks at the twin from time to time, and feeds the trip-wire."""
 
@@ -54,28 +47,37 @@ class Watch:
         self._controller = controller
         self._next_report = self._next_check = controller.clocks.steady()
 
-    def look(self, shows: Shows) -> None:
+    def look(self) -> None:
         """Whatever is due; a twin that fails is said and changes nothing."""
-        steady = self._controller.clocks.steady()
-        config = self._controller.config
+        controller, steady = self._controller, self._controller.clocks.steady()
+        config = controller.config
         if steady >= self._next_report:
             self._next_report = steady + config.twin.every_hours * HOUR
-            twin = self._try(config.twin.days * 24.0)
+            twin = self._twin(config.twin.days * 24.0)
             if twin is not None:
                 LOG.info("twin: %s", twin)
-                shows.twin(twin.difference.value, twin.error)
-        if self._controller.mode is Mode.ACTIVE and steady >= self._next_check:
+                controller.comparison = replace(
+                    controller.comparison,
+                    difference=twin.ours / max(1.0, twin.slurm) - 1.0,
+                    error=twin.error,
+                )
+        if controller.mode is Mode.ACTIVE and steady >= self._next_check:
             self._next_check = steady + HOUR
-            twin = self._try(max(self._controller.active_hours, config.guardrails.trip_hours))
+            twin = self._twin(max(controller.active_hours, config.guardrails.trip_hours))
             if twin is not None:
-                self._controller.comparison = Comparison(twin.recorded, twin.slurm, twin.jobs)
+                controller.comparison = replace(
+                    controller.comparison,
+                    actual_wait=twin.recorded,
+                    slurm_wait=twin.slurm,
+                    jobs=twin.jobs,
+                )
 
-    def _try(self, hours: float) -> Twin | None:
+    def _twin(self, hours: float) -> Twin | None:
         past = self._controller.journal.past
         try:
             settings = self._controller.backend.settings()
             until = past.last_wall()
             return _twin(past, self._controller.config, until - hours * HOUR, until, settings)
-        except (DovetailError, BackendError) as error:
+        except DovetailError as error:
             LOG.info("no comparison with the twin: %s", error)
             return None

@@ -19,15 +19,15 @@ def status_of(report: CycleReport, controller: Controller) -> dict[str, Any]:
     """Plain values for a JSON file; the order only where it is to be shown."""
     status: dict[str, Any] = {
         "pid": os.getpid(),
-        "wall": report.wall,
+        "wall": controller.clocks.wall(),
         "mode": controller.mode.value,
         "policy": controller.config.policy,
         "sentence": report.sentence,
-        "seconds": report.total_seconds,
+        "seconds": report.times.total,
         "verdicts": [[v.guardrail, v.outcome.value, v.reason] for v in report.verdicts],
     }
-    if controller.mode is not Mode.SHADOW and controller.plan and report.snapshot:
-        status["advice"] = _advice(controller.plan, report.snapshot)
+    if controller.mode is not Mode.SHADOW and controller.plan and controller.snapshot:
+        status["advice"] = _advice(controller.plan, controller.snapshot)
     return status
 
 
