@@ -31,9 +31,8 @@ def displacement(decision: Decision, situation: Situation, config: GuardrailConf
         return passed(NAME, decision, f"no job loses more than {some(lost, 'place')}")
     wished = places(decision.order)
     late = [job for job in order if wished[job] > latest[job]]
-    reasons = {
-        job: f"kept within {some(config.displacement, 'place')} of Slurm's order" for job in late
-    }
+    kept = f"kept within {some(config.displacement, 'place')} of Slurm's order"
+    reasons = dict.fromkeys(late, kept)
     worst = max(wished[job] - place for job, place in own_place.items())
     return amended(
         NAME,

@@ -70,8 +70,10 @@ def kept_places(
         return {}
     first: dict[str, int] = {}  # account -> place
     for place, job in enumerate(own):
-        if job in by_id and (account := by_id[job].account) in short:
-            first.setdefault(account, place)
+        if job in by_id and (account := by_id[job].account) in short and account not in first:
+            first[account] = place
+            if len(first) == len(short):
+                break
     hungry = places([item.job for item in starving(own, situation, config)])
     passing = [place for place, job in enumerate(own) if job in hungry]
 

@@ -2,17 +2,17 @@
 
     order = meet((3, 1, 2), {2: 1})               # job 2 not behind the second place: (3, 2, 1)
 
-Filled from the last place to the first: each place goes to the job that the wish has last, among
-those that may stand so late. If a nearer order gave a place to another job that may stand there,
-exchanging the two would keep every limit (the other one moves forward) and mend at least one
-pair without spoiling any: so this is the order with the fewest pairs against the wish, and the
-only one. One heap, O(n log n): 2 to 6 ms for 10,000 jobs.
+From the last wish to the first, each job takes the latest free place that it may have. So every
+place goes to the job that the wish has last, among those left that may stand there. Had a nearer
+order another of these there, exchanging the two would keep every limit (the other one moves
+forward) and mend at least one pair without spoiling any: this is the order with the fewest pairs
+against the wish, and the only one. The next free place is found by following pointers that are
+shortened on the way, which takes nearly constant time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from heapq import heappop, heappush
 
 
 def meet(order: Sequence[int], latest: Mapping[int, int]) -> tuple[int, ...]:
@@ -22,15 +22,15 @@ def meet(order: Sequence[int], latest: Mapping[int, int]) -> tuple[int, ...]:
     in one and the same order.
     """
     last = len(order) - 1
-    if all(place <= latest.get(job, last) for place, job in enumerate(order)):
-        return tuple(order)
-    opening: list[list[int]] = [[] for _ in order]  # place -> wishes that it is the latest of
-    for wish, job in enumerate(order):
-        opening[min(latest.get(job, last), last)].append(wish)
-    waiting: list[int] = []  # wishes, negated: the last one on top
-    met = []
-    for place in range(last, -1, -1):
-        for wish in opening[place]:
-            heappush(waiting, -wish)
-        met.append(order[-heappop(waiting)])
-    return tuple(reversed(met))
+    met = [0] * len(order)
+    lower = list(range(len(order)))  # a free place: itself; a taken one: some place below it
+    for job in reversed(order):
+        place = min(latest.get(job, last), last)
+        while place >= 0 and lower[place] != place:
+            below = lower[place]
+            lower[place] = place = lower[below] if below >= 0 else below
+        if place < 0:
+            raise ValueError(f"no order gives job {job} place {latest[job]} or an earlier one")
+        met[place] = job
+        lower[place] = place - 1
+    return tuple(met)
