@@ -49,8 +49,7 @@ class Model:
             later = [
                 other.change
                 for other in results[number + 1 :]
-                if (other.change.job == change.job
-                and (other.change.knob is about[1]))
+                if (other.change.job == change.job and (other.change.knob is about[1]))
                 or (other.change.job, other.change.knob, about[1])
                 == (change.job, Knob.RELEASE, Knob.PRIORITY)
             ]
