@@ -64,7 +64,7 @@ _INDEXES = (
     "CREATE INDEX actions_job ON actions (job)",
     "CREATE INDEX openings ON actions (id) WHERE opening = id",
     "CREATE INDEX starts_cycle ON starts (cycle)",
-    "CREATE INDEX starts_job ON starts (job)",
+    "CREATE INDEX starts_job ON starts (job, start)",
     "CREATE INDEX starts_start ON starts (start)",
     "CREATE INDEX ends_cycle ON ends (cycle)",
     "CREATE INDEX ends_start ON ends (start_id)",

@@ -1,0 +1,85 @@
+"""The journal stays within its limits, and keeps what is still needed."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dovetail.domain.decision import Decision, Knob
+from dovetail.domain.snapshot import LiveNode
+from dovetail.live.journal import Happened, Touched
+from dovetail.live.journal.records import Ended
+from dovetail.live.modes import Mode
+from tests.live.journal.builders import act, at, change, cycle, open_journal, run
+
+HOUR = 3600.0
+
+
+def test_a_flood_of_changes_cannot_make_it_larger_than_allowed(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    first: dict[int, str] = {}
+    with open_journal(tmp_path, max_mb=2.0) as journal:
+        for number in range(60):
+            jobs = rng.sample(range(1, 5000), 1000)
+            for job in jobs:
+                first.setdefault(job, str(number))
+            act(journal, *(change(job, before=str(number), after="-1") for job in jobs))
+            why = {job: f"because of {rng.random()}" for job in jobs}
+            journal.record(cycle(number * 60.0), decision=Decision(tuple(jobs), why))
+            assert journal.path.stat().st_size < 2_300_000
+            assert (tmp_path / "journal.sqlite-wal").stat().st_size < 9_000_000
+        kept = journal.past.cycles(last=1000)
+        assert 2 <= len(kept) < 60
+        assert journal.past.order(kept[-1][0]) == tuple(jobs)
+        assert dict(journal.past.reasons(kept[-1][0])) == why
+        assert journal.past.order(kept[0][0])
+        assert set(journal.past.touched()) == {
+            Touched(job, str(job), Knob.SITE_FACTOR, before) for job, before in first.items()
+        }
+
+
+def test_old_cycles_go_and_what_is_still_open_stays(tmp_path: Path) -> None:
+    old = [LiveNode("n0", "IDLE", gpus=8)]
+    with open_journal(tmp_path, keep_days=3.0) as journal:
+        act(journal, change(1), change(2))
+        act(journal, change(2, after="0"))
+        journal.switched(Mode.ACTIVE, "ann", "to try it", 0.0)
+        long, short = run(17, 0.0), run(18, 0.0)
+        ended = (Ended(18, 0.0, 60.0, "COMPLETED"),)
+        journal.record(cycle(0.0), at(0.0, nodes=old), None, (), Happened((long, short), ended))
+        for hour in range(1, 24 * 12):
+            journal.record(cycle(hour * HOUR), at(hour * HOUR, nodes=old))
+        # Chapters begin every 60 hours here; when the last one began, at hour 240, the one of
+        # hour 120 was the last to have begun more than three days before.
+        assert journal.past.cycles(last=1000)[0][1].wall == 120 * HOUR
+        assert [touched.job for touched in journal.past.touched()] == [1]
+        assert len(journal.past.actions(1)) == 1
+        assert journal.past.actions(2) == ()
+        assert journal.past.unended() == (long,)
+        assert list(journal.past.ended(0.0)) == []
+        assert [shape.nodes[0].name for _, shape in journal.past.shapes()] == ["n0"]
+        assert [switch.who for switch in journal.past.switches()] == ["ann"]
+        act(journal, change(1, after="0"))  # still known well enough to be set back
+        assert journal.past.touched() == ()
+
+
+def test_a_run_counts_as_long_as_its_end_is_recent(tmp_path: Path) -> None:
+    with open_journal(tmp_path, keep_days=3.0) as journal:
+        journal.record(cycle(0.0), happened=Happened((run(17, 0.0),)))
+        for hour in range(1, 24 * 12):
+            gone = (Ended(17, 0.0, 240 * HOUR, "TIMEOUT"),) if hour == 24 * 11 else ()
+            journal.record(cycle(hour * HOUR), happened=Happened((), gone))
+        (found,) = journal.past.ended(0.0)
+        assert (found.run.start, found.state) == (0.0, "TIMEOUT")
+
+
+def test_deleting_is_refused_again_after_a_cut(tmp_path: Path) -> None:
+    with open_journal(tmp_path, keep_days=1.0) as journal:
+        for hour in range(24 * 8):
+            journal.record(cycle(hour * HOUR))
+        assert len(journal.past.cycles(last=1000)) < 24 * 8
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            journal.past._connection.execute("DELETE FROM cycles")
