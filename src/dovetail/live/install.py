@@ -203,7 +203,10 @@ def next_steps(site: Site, parts: frozenset[Part]) -> tuple[tuple[str, ...], ...
             ("useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", USER)
         )
         steps.append(OPERATOR)
-    if parts - {Part.SERVICE}:
+    if Part.HOOKS in parts:
+        # Seen with 22.05.8: `scontrol reconfigure` shows a new hook and does not run it.
+        steps.append(("systemctl", "restart", "slurmctld"))
+    elif Part.SUBMIT in parts:
         steps.append(("scontrol", "reconfigure"))
     if Part.SERVICE in parts:
         doctor = (site.dovetail, "live", "doctor", "--config", str(site.places.config))

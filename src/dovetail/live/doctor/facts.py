@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
+import math
 import os
+import pwd
 import re
 import shutil
 import socket
@@ -39,6 +40,8 @@ class Facts:
     settings: Mapping[str, str] = field(default_factory=dict)
     admin_level: str = ""  # Operator, Administrator, None; empty: not known
     submit_script: str | None = ""  # text of job_submit.lua; None: cannot be read
+    hook_age: float = math.inf  # seconds since the hook on this machine was last written
+    up: float = 0.0  # seconds since slurmctld was started
     clock_gap: float = 0.0  # seconds that the controller is ahead of us
     snapshot: Snapshot | None = None
     read_problem: str = ""
@@ -60,7 +63,7 @@ def collect(config_path: Path) -> Facts:
         config = load_config(config_path)
     except (DovetailError, OSError) as error:
         config_problem = str(error)
-    facts = Facts(config, config_path, config_problem, getpass.getuser())
+    facts = Facts(config, config_path, config_problem, _user())
     return _asked_slurm(_looked_around(facts))
 
 
@@ -99,6 +102,8 @@ def _asked_slurm(facts: Facts) -> Facts:
         settings=settings,
         admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
         submit_script=_submit_script(settings),
+        hook_age=_age(Path(settings.get("PrologSlurmctld", ""))),
+        up=_up(settings),
         clock_gap=_clock_gap(commands),
     )
     return _read_once(facts)
@@ -135,6 +140,18 @@ def _read_once(facts: Facts) -> Facts:
     return replace(facts, snapshot=snapshot, read_seconds=time.monotonic() - started)
 
 
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime if path.is_absolute() else math.inf
+    except OSError:
+        return math.inf
+
+
+def _up(settings: Mapping[str, str]) -> float:
+    started = settings.get("BOOT_TIME", "")
+    return time.time() - int(started) if started.isdecimal() else 0.0
+
+
 def _submit_script(settings: Mapping[str, str]) -> str | None:
     """Only where it is on this machine; on others nothing can be said about it."""
     path = Path(settings.get("SLURM_CONF", "/etc/slurm/slurm.conf")).parent / "job_submit.lua"
@@ -157,10 +174,15 @@ def _model(policy: str) -> tuple[str, float | None]:
         return str(error), None
 
 
+def _user() -> str:
+    """By the process's number: what the environment says is anybody's claim."""
+    return pwd.getpwuid(os.geteuid()).pw_name
+
+
 def _not_writable(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder}: no such folder"
-    return "" if os.access(folder, os.W_OK | os.X_OK) else f"{folder}: {getpass.getuser()} may not"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else f"{folder}: {_user()} may not"
 
 
 def _free_mb(folder: Path) -> float:

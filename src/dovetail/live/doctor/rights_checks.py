@@ -76,6 +76,13 @@ def hooks(facts: Facts) -> Checkup:
             "(fine if a script of the site's calls ours)",
             "dovetail live install --parts hooks",
         )
+    if facts.hook_age < facts.up:
+        # Seen with 22.05.8: `scontrol reconfigure` shows a new hook and does not run it.
+        return warning(
+            name,
+            "installed after slurmctld was started: it may not run them yet",
+            "systemctl restart slurmctld (running jobs go on)",
+        )
     return ok(name, "Slurm wakes the daemon when jobs start and end")
 
 
