@@ -10,6 +10,7 @@ import typer
 from dovetail.cli.live_doctor import live_doctor
 from dovetail.cli.live_install import live_install
 from dovetail.cli.live_mode import live_mode
+from dovetail.cli.live_replay import live_replay
 from dovetail.cli.live_report import live_report
 from dovetail.cli.live_restore import live_restore
 from dovetail.cli.live_status import live_status
@@ -54,5 +55,6 @@ live.command("mode")(live_mode)
 live.command("status")(live_status)
 live.command("restore")(live_restore)
 live.command("report")(live_report)
+live.command("replay")(live_replay)
 live.command("doctor")(live_doctor)
 live.command("install")(live_install)

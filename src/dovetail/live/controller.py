@@ -23,6 +23,7 @@ from dovetail.live.acting import Clocks, Hand
 from dovetail.live.backends.base import Backend, BackendError
 from dovetail.live.config import LiveConfig
 from dovetail.live.deciding import Decider, model_trained
+from dovetail.live.estimating import from_history
 from dovetail.live.guardrails.base import Glimpse, Outcome, Situation
 from dovetail.live.journal import Cycle, Journal, JournalError, Outcomes
 from dovetail.live.journal.records import NOTHING_HAPPENED
@@ -31,8 +32,11 @@ from dovetail.live.modes import Mode
 from dovetail.live.planning import Decides, Plan, make_plan
 from dovetail.live.report_cycle import CycleReport, Times, Waits, classes, loads
 from dovetail.live.wording import sentence_of
+from dovetail.live.world import Estimate
 
 HOUR = 3600.0
+REFRESH = 900.0
+"""Seconds after which the journal is asked again how long jobs waited and ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Controller:
         self._sent: deque[tuple[float, int]] = deque()
         self._active_since = self.clocks.steady()
         self._waits: Mapping[str, Waits] = {}
-        self._waits_asked = -HOUR
+        self._waits_asked = -math.inf
         self._act_seconds = 0.0
 
     def cycle(self) -> CycleReport:
@@ -97,9 +101,8 @@ class Controller:
         read = self.clocks.steady() - began
         self.hand.own.look(snapshot)
         try:
-            plan = make_plan(
-                self.decider(), self._situation(snapshot, read), self.hand.own.now(), self.config
-            )
+            situation = self._situation(snapshot, read)
+            plan = make_plan(self.decider(), situation, self.hand.own.now(), self.config)
         except ClusterError as nothing:
             return self._record(f"{self.mode.value}: {nothing}", began, snapshot)
         except Exception as error:  # a policy may fail in any way: Slurm goes on without it
@@ -129,8 +132,16 @@ class Controller:
     def decider(self) -> Decides:
         """The policy: loaded when it is first needed, and again after it could not be."""
         if self._decider is None:
-            self._decider = Decider(Policy.parse(self.config.policy), self.config.act)
+            policy = Policy.parse(self.config.policy)
+            self._decider = Decider(policy, self.config.act, self._estimate())
         return self._decider
+
+    def _estimate(self) -> Estimate | None:
+        """Run times predicted from what the journal saw, where that is wanted; None: limits."""
+        if self.config.estimates != "predicted":
+            return None
+        past = self.journal.past
+        return from_history(past.ended(past.last_wall() - self.config.twin.days * 24 * HOUR))
 
     def take(self, config: LiveConfig) -> None:
         """Go on with another configuration; its policy is loaded anew."""
@@ -140,8 +151,10 @@ class Controller:
         steady = self.clocks.steady()
         while self._sent and self._sent[0][0] < steady - HOUR:
             self._sent.popleft()
-        if steady - self._waits_asked >= HOUR:
+        if steady - self._waits_asked >= REFRESH:
             self._waits, self._waits_asked = self._recent_waits(), steady
+            if self.config.estimates == "predicted":
+                self._decider = None  # made anew with what has ended since
         own = self.hand.own.now()
         return Situation(
             snapshot=snapshot,

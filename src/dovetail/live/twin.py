@@ -11,7 +11,7 @@ why it is compared with what was recorded, too: a difference smaller than that s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from dovetail.domain.errors import TraceError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, Estimates, Ordering, Placement
 from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, difference_of_means
 from dovetail.live.world import NO_LIMIT
 from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifactor
@@ -82,6 +83,7 @@ def slurm_order(settings: Mapping[str, str]) -> Order:
 
 def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Order) -> Twin:
     """Replay the jobs submitted since then, from the state of that moment, under both orders."""
+    recorded = as_simulated(recorded)
     submit = recorded.trace.jobs.submit
     first = int(np.searchsorted(submit, since))
     window = warm_window(recorded, first, len(submit) - first) if first < len(submit) else None
@@ -104,6 +106,46 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
         error=abs(float(in_force[own].mean()) - float(real[own].mean())) / mean,
         median_error=float(np.median(np.abs(in_force[own] - real[own]))),
     )
+
+
+def as_simulated(recorded: Schedule) -> Schedule:
+    """Only jobs that lay on nodes as the simulator would lay them: spread evenly, most first.
+
+    A window starts from where jobs ran; Slurm may spread a job as 3 + 1, which has no row there.
+    """
+    keep, chunks = [], []
+    for job in range(len(recorded.trace)):
+        rows = range(int(recorded.chunk_offset[job]), int(recorded.chunk_offset[job + 1]))
+        ordered = sorted(rows, key=lambda row: -int(recorded.chunk_gpus[row]).bit_count())
+        sizes = [int(recorded.chunk_gpus[row]).bit_count() for row in ordered]
+        if sizes and sizes == _laid(recorded, job, int(recorded.chunk_node[ordered[0]])):
+            keep.append(job)
+            chunks.append(ordered)
+    if not keep:
+        raise TraceError("of no job is it known where it ran: nothing to replay")
+    rows_kept, at = np.array(keep), np.array([row for part in chunks for row in part])
+    return replace(
+        recorded,
+        trace=Trace(recorded.trace.jobs.take(rows_kept), recorded.trace.name),
+        **{
+            name: getattr(recorded, name)[rows_kept]
+            for name in ("start", "end", "estimate", "backfilled", "rejected")
+        },
+        chunk_offset=np.cumsum([0, *map(len, chunks)]).astype(np.int64),
+        chunk_node=recorded.chunk_node[at],
+        chunk_gpus=recorded.chunk_gpus[at],
+    )
+
+
+def _laid(recorded: Schedule, job: int, node: int) -> list[int]:
+    """GPUs per node as the simulator lays a job that begins on this node."""
+    jobs = recorded.trace.jobs
+    gpus, nodes = int(jobs.gpus[job]), int(jobs.nodes[job])
+    if nodes:
+        each, more = divmod(gpus, nodes)
+        return [each + (i < more) for i in range(nodes)]
+    whole = recorded.cluster.nodes[node].gpus
+    return [whole] * (gpus // whole) + [gpus % whole] * (gpus % whole > 0)
 
 
 def _wait(window: Window, recorded: Schedule, order: Order) -> Floats:

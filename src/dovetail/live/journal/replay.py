@@ -22,6 +22,7 @@ from dovetail.live.journal.occupancy import occupy
 from dovetail.live.journal.reading import Reading
 from dovetail.live.journal.records import EndedRun
 from dovetail.live.journal.shape import Shape, ShapeNode
+from dovetail.live.modes import Mode
 
 RECORDED = "recorded"
 """Stands where a simulated schedule names its order, placement and backfill."""
@@ -58,6 +59,7 @@ def recorded_schedule(past: Reading, since: float, until: float) -> Schedule:
             "source": f"recorded by the journal {past.path.name}, not simulated",
             "gpu_numbers": "the lowest that were free: Slurm tells how many, not which",
             "jobs_with_known_nodes": known,
+            "active_share": _active_share(runs),
             "order": RECORDED,
             "placement": RECORDED,
             "backfill": RECORDED,
@@ -68,6 +70,11 @@ def recorded_schedule(past: Reading, since: float, until: float) -> Schedule:
             "cluster_digest": cluster.digest(),
         },
     )
+
+
+def _active_share(runs: Sequence[EndedRun]) -> float:
+    """The share of the runs that started in active mode."""
+    return sum(ended.run.mode == Mode.ACTIVE.value for ended in runs) / max(1, len(runs))
 
 
 def _usable(found: Iterable[EndedRun]) -> tuple[list[EndedRun], list[str]]:
