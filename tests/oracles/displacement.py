@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
 
+from dovetail.domain.snapshot import Snapshot
+
 
 def nearest_orders(wish: Sequence[int], latest: Mapping[int, int]) -> list[tuple[int, ...]]:
     """All orders that keep every latest place with the fewest pairs against the wish."""
@@ -15,6 +17,11 @@ def nearest_orders(wish: Sequence[int], latest: Mapping[int, int]) -> list[tuple
     ]
     fewest = min(pairs_against(wish, order) for order in allowed)
     return [order for order in allowed if pairs_against(wish, order) == fewest]
+
+
+def by_slurm(jobs: Sequence[int], snapshot: Snapshot) -> list[int]:
+    """Jobs by what Slurm alone would give them, highest first, then by number."""
+    return sorted(jobs, key=lambda job: (-snapshot.factors[job].own, job))
 
 
 def pairs_against(wish: Sequence[int], order: Sequence[int]) -> int:

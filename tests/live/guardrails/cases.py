@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -75,8 +76,8 @@ class Case:
 @st.composite
 def cases(draw: st.DrawFn, most: int = 14) -> Case:
     """Small queues where everything happens: pins, starving jobs, short accounts, tight limits."""
-    count = draw(st.integers(0, most))
-    rows = [draw(_rows(number)) for number in range(1, count + 1)]
+    drawn = draw(st.lists(ROWS, max_size=most))
+    rows, count = [_row(number, *row) for number, row in enumerate(drawn, start=1)], len(drawn)
     numbers: Sequence[int] = draw(st.permutations([job.id for job, _ in rows]))
     left = draw(st.integers(0, min(2, count)))
     hinted = draw(st.lists(st.sampled_from(numbers), max_size=3)) if count else []
@@ -87,6 +88,22 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
             for name, share in (("physics", 0.5), ("biology", 0.3), ("maths", 0.2))
         ),
         own={job.id: factor.site for job, factor in rows if factor.site == 7},
+        before=draw(
+            st.sampled_from(
+                (
+                    None,
+                    glimpse(),
+                    glimpse(wall=NOW, pending=frozenset(range(-30, 3))),
+                    glimpse(nodes=frozenset("abc")),
+                )
+            )
+        ),
+        read_seconds=draw(st.sampled_from((0.1, 99.0))),
+        model_trained=draw(st.sampled_from((0.0, NOW - 1e6, NOW - 1e7))),
+        active_hours=draw(st.sampled_from((0.0, 9.0))),
+        compared_jobs=100,
+        actual_wait=draw(st.sampled_from((math.nan, 100.0, 1000.0))),
+        slurm_wait=draw(st.sampled_from((math.nan, 0.0, 500.0))),
         waits=draw(st.sampled_from(({}, {"gpu": 3 * HOUR}, {"gpu": 6 * HOUR, "long": HOUR}))),
     )
     return Case(
@@ -101,16 +118,32 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
     )
 
 
-@st.composite
-def _rows(draw: st.DrawFn, number: int) -> tuple[LiveJob, Factor]:
-    hand = draw(st.sampled_from(("", "", "", "", "ours", "site", "frozen", "held")))
+ROWS = st.tuples(
+    st.sampled_from(("", "", "", "", "ours", "site", "frozen", "held")),
+    st.integers(1, 12),
+    st.sampled_from((0.0, 0.5, 2.0, 4.0, 5.0, 9.0)),
+    st.sampled_from(("physics", "biology", "maths", "")),
+    st.sampled_from((("gpu",), ("long",), ("gpu", "long"), ())),
+    st.sampled_from(("Priority", "Resources", "QOSMaxJobsPerUserLimit")),
+)
+
+
+def _row(
+    number: int,
+    hand: str,
+    own: int,
+    hours: float,
+    account: str,
+    partitions: tuple[str, ...],
+    reason: str,
+) -> tuple[LiveJob, Factor]:
     return waiting(
         number,
-        own=0 if hand == "held" else draw(st.integers(1, 12)),
-        hours=draw(st.sampled_from((0.0, 0.5, 2.0, 4.0, 5.0, 9.0))),
+        own=0 if hand == "held" else own,
+        hours=hours,
         site={"ours": 7, "site": 9}.get(hand, 0),
         frozen=hand == "frozen",
-        account=draw(st.sampled_from(("physics", "biology", "maths", ""))),
-        partitions=draw(st.sampled_from((("gpu",), ("long",), ("gpu", "long"), ()))),
-        reason=draw(st.sampled_from(("Priority", "Resources", "QOSMaxJobsPerUserLimit"))),
+        account=account,
+        partitions=partitions,
+        reason=reason,
     )
