@@ -64,6 +64,8 @@ def test_yes_does_what_was_shown_and_uninstall_takes_it_back(
     assert "every file is as it should be" in again.out
     back = say("install", "--prefix", tmp_path, "--uninstall", "--yes")
     assert back.code == 0
+    assert "wake: slurmctld uses it until `scontrol reconfigure`; then run this again" in back.out
+    assert say("install", "--prefix", tmp_path, "--uninstall", "--yes").code == 0
     assert conf.read_text() == "ClusterName=x\n"
     assert {path.name for path in files(tmp_path) if "before-dovetail" not in path.name} == {
         "slurm.conf"

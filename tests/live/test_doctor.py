@@ -121,6 +121,9 @@ CASES: Mapping[str, tuple[Check, Facts, Level, str]] = {
         seen((JOB._replace(gpus=5, hosts=("n1", "n2")),), (NODE._replace(gpus_used=4),)),
         OK, "running jobs",
     ),
+    "no GPUs": (
+        slurm.gpus_in_use, seen((JOB._replace(gpus=0, hosts=("n1", "n2")),), (NODE,)), PROBLEM, "n1"
+    ),
     "root": (rights.rights, replace(HEALTHY, user="root"), WARNING, "more than"),
     "slurm user": (rights.rights, replace(HEALTHY, user="slurm"), WARNING, "more than"),
     "no rights": (rights.rights, replace(HEALTHY, admin_level="None"), WARNING, "not for active"),

@@ -46,6 +46,8 @@ def install(places: Places, parts: frozenset[Part] = ALL_PARTS) -> None:
 
 
 def uninstall(places: Places) -> None:
+    """Both steps, before and after `scontrol reconfigure`."""
+    carry_out(plan_uninstall(look(places)), STAMP)
     carry_out(plan_uninstall(look(places)), STAMP)
 
 
@@ -107,6 +109,17 @@ def test_an_uninstallation_leaves_everything_as_it_was(places: Places) -> None:
     uninstall(places)
     assert content(places) == before
     assert plan_uninstall(look(places)) == ()
+
+
+def test_a_hook_is_there_for_as_long_as_slurm_may_run_it(places: Places) -> None:
+    plan = plan_install(look(places), ALL_PARTS)
+    assert plan[-1].path == places.slurm_conf
+    carry_out(plan, STAMP)
+    carry_out(plan_uninstall(look(places)), STAMP)
+    assert "PrologSlurmctld" not in places.on_disk(places.slurm_conf).read_text()
+    assert places.on_disk(places.wake).exists()
+    carry_out(plan_uninstall(look(places)), STAMP)
+    assert not places.on_disk(places.wake).exists()
 
 
 def test_the_file_that_is_changed_is_kept_as_a_copy(places: Places) -> None:

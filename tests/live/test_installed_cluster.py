@@ -83,7 +83,11 @@ def test_a_cluster_with_dovetail_is_healthy_and_without_it_as_before(
     carry_out(plan_uninstall(look_at_site(places, "dovetail")), STAMP)
     assert cluster.layout.slurm_conf.read_bytes() == before
     cluster.run(["scontrol", "reconfigure"])
-    assert comment(cluster, cluster.submit(gpus=1, seconds=600)) == ""
+    carry_out(plan_uninstall(look_at_site(places, "dovetail")), STAMP)
+    assert not places.wake.exists()
+    untouched = cluster.submit(gpus=1, seconds=600)
+    assert comment(cluster, untouched) == ""
+    cluster.wait_for("RUNNING", untouched)
     assert levels_in(cluster, places.config, monkeypatch)["hooks"] is Level.WARNING
 
 

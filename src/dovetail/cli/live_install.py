@@ -126,7 +126,8 @@ def _say_next(steps: tuple[tuple[str, ...], ...]) -> None:
 def _say_after_uninstall(notes: tuple[str, ...]) -> None:
     for note in notes:
         typer.echo(visible(note))
-    typer.echo("\nThen, as root:\n  systemctl disable --now dovetail-live\n  scontrol reconfigure")
+    typer.echo("\nBefore it, as root:\n  systemctl disable --now dovetail-live")
+    typer.echo("after it:\n  scontrol reconfigure\n  systemctl daemon-reload")
 
 
 def _give_rights(conf: str) -> None:

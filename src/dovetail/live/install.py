@@ -77,14 +77,16 @@ def plan_install(site: Site, parts: frozenset[Part]) -> tuple[FileChange, ...]:
 
 
 def plan_uninstall(site: Site) -> tuple[FileChange, ...]:
-    """Take out what is ours; files that somebody has edited since stay, see `left_behind`."""
+    """Take out what is ours; files that somebody has edited since stay, see `left_behind`.
+
+    What slurmctld runs until it is reconfigured goes only when slurm.conf no longer names it: a
+    PrologSlurmctld that is missing would send every job back into the queue.
+    """
     places = site.places
-    wanted: dict[Path, tuple[str | None, int]] = dict.fromkeys(
-        (places.unit, places.wake, places.submit_script), (None, 0)
-    )
-    for path, own in _ours_if_unchanged(site).items():
-        if site.files.get(path) == own:
-            wanted[path] = (None, 0)
+    ours = [places.unit, places.wake, places.submit_script]
+    ours += [path for path, own in _ours_if_unchanged(site).items() if site.files.get(path) == own]
+    removed = [path for path in ours if path not in _still_named(site)]
+    wanted: dict[Path, tuple[str | None, int]] = dict.fromkeys(removed, (None, 0))
     if places.slurm_conf in site.files:
         wanted[places.slurm_conf] = (without_block(site.files[places.slurm_conf]), 0o644)
     return tuple(_changes(site, wanted))
@@ -92,14 +94,26 @@ def plan_uninstall(site: Site) -> tuple[FileChange, ...]:
 
 def left_behind(site: Site) -> tuple[str, ...]:
     """What an uninstallation does not touch, in words."""
-    return tuple(
+    named = [
+        f"{path}: slurmctld uses it until `scontrol reconfigure`; then run this again"
+        for path in sorted(_still_named(site) & site.files.keys())
+    ]
+    edited = [
         f"{path}: changed since it was installed; remove what is Dovetail's by hand"
         for path, own in _ours_if_unchanged(site).items()
         if path in site.files
         and site.files[path] != own
         # A job_submit.lua of the site's own is nobody's business here unless it loads ours.
         and (path != site.places.job_submit or site.places.submit_script.name in site.files[path])
-    )
+    ]
+    return (*named, *edited)
+
+
+def _still_named(site: Site) -> set[Path]:
+    conf = site.files.get(site.places.slurm_conf, "")
+    if conf == without_block(conf):
+        return set()
+    return {site.places.wake, site.places.job_submit}
 
 
 def _ours_if_unchanged(site: Site) -> dict[Path, str]:

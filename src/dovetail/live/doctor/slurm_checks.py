@@ -208,20 +208,13 @@ def gpus_in_use(facts: Facts) -> Checkup:
 
 
 def stuck_nodes(snapshot: Snapshot) -> list[str]:
-    """Nodes that have more GPUs in use than their jobs hold."""
-    held: dict[str, float] = defaultdict(float)
+    """Nodes that have more GPUs in use than their jobs can hold."""
+    held: dict[str, int] = defaultdict(int)
     for job in snapshot.running:
         for place, host in enumerate(job.hosts):
-            even = job.gpus / len(job.hosts)
-            held[host] += job.host_gpus[place] if job.host_gpus else even
-    # An uneven spread that is not told looks like a difference where there are several jobs: only
-    # a node that is full although nobody is there, or that holds a whole GPU too many, counts.
-    spread = {host for job in snapshot.running if len(job.hosts) > 1 for host in job.hosts}
-    return [
-        node.name
-        for node in snapshot.nodes
-        if node.gpus_used >= held[node.name] + 1 and node.name not in spread
-    ]
+            # Where the spread over several nodes is not told, all of it may be on this one.
+            held[host] += job.host_gpus[place] if job.host_gpus else job.gpus
+    return [node.name for node in snapshot.nodes if node.gpus_used > held[node.name]]
 
 
 REACHING_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (programs, version, controller)
