@@ -62,7 +62,7 @@ def seen(jobs: tuple[LiveJob, ...], nodes: tuple[LiveNode, ...], **rest: object)
 def test_a_healthy_machine_gives_no_reason_to_complain() -> None:
     found = list(examine(HEALTHY))
     assert [item for item in found if item.level is not Level.OK] == []
-    assert len({item.name for item in found}) == len(found) == 21
+    assert len({item.name for item in found}) == len(found) == 22
 
 
 DEFERS = SETTINGS | {"SchedulerParameters": "defer"}
@@ -74,6 +74,7 @@ Check = Callable[[Facts], Checkup]
 CASES: Mapping[str, tuple[Check, Facts, Level, str]] = {
     "config": (host.configuration, replace(HEALTHY, config_problem="x.toml"), PROBLEM, "x.toml"),
     "run folder": (host.run_folder, replace(HEALTHY, run_dir_problem="/run/x"), PROBLEM, "/run/x"),
+    "pace": (host.pace, configured(period=151.0), WARNING, "300 s of silence"),
     "kill switch": (host.kill_switch, replace(HEALTHY, stopped=True), WARNING, "nothing is sent"),
     "journal": (host.journal, replace(HEALTHY, journal_problem="/var: no"), PROBLEM, "/var"),
     "disk": (host.journal, replace(HEALTHY, journal_free_mb=100), WARNING, "100 MB free"),
@@ -138,6 +139,7 @@ CASES: Mapping[str, tuple[Check, Facts, Level, str]] = {
     "limits": (rights.accounting, set_to(AccountingStorageEnforce="none"), WARNING, "limits"),
     "gpus": (rights.accounting, set_to(AccountingStorageTRES="cpu"), WARNING, "GPUs"),
     "hooks": (rights.hooks, set_to(EpilogSlurmctld="(null)"), WARNING, "every 60 s"),
+    "shut out": (rights.hooks, replace(HEALTHY, shut_out=True), WARNING, "they run as slurm"),
     "new hooks": (rights.hooks, replace(HEALTHY, hook_age=5, up=60), WARNING, "not run them yet"),
     "no lua": (rights.submit_script, set_to(JobSubmitPlugins="(null)"), WARNING, "no tags"),
     "other lua": (rights.submit_script, replace(HEALTHY, submit_script="-"), WARNING, "the site's"),

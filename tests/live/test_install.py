@@ -258,6 +258,12 @@ def test_rights_are_given_to_a_user_of_its_own(places: Places) -> None:
         "sacctmgr", "-i", "add", "user", "dovetail", "account=root", "adminlevel=operator"
     ) in steps  # fmt: skip
     assert ("systemctl", "restart", "slurmctld") in steps
-    assert ("scontrol", "reconfigure") in next_steps(look(places), frozenset({Part.SUBMIT}))
     service = next_steps(look(places), frozenset({Part.SERVICE}))
-    assert not {("scontrol", "reconfigure"), ("systemctl", "restart", "slurmctld")} & set(service)
+    assert ("systemctl", "restart", "slurmctld") not in service
+
+
+def test_slurms_own_user_is_let_into_the_run_folder(places: Places) -> None:
+    join = ("usermod", "--append", "--groups", "dovetail", "slurm")
+    assert join not in next_steps(look(places), ALL_PARTS)
+    set_conf(places, f"{CONF}SlurmUser=slurm\n")
+    assert join in next_steps(look(places), ALL_PARTS)

@@ -186,6 +186,11 @@ def _conflicts(site: Site, conf: str, parts: frozenset[Part]) -> Iterator[str]:
             )
 
 
+def slurm_user_of(site: Site) -> str:
+    """As slurm.conf has it, or root, as Slurm takes it where it says nothing."""
+    return _set_by_site(site, site.files.get(site.places.slurm_conf, "")).get("slurmuser", "root")
+
+
 def include_line(site: Site) -> str:
     """What a site's own job_submit.lua needs as its last line."""
     text = rendered("job_submit.lua", site.places.values(site.dovetail))
@@ -217,11 +222,14 @@ def next_steps(site: Site, parts: frozenset[Part]) -> tuple[tuple[str, ...], ...
             ("useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", USER)
         )
         steps.append(OPERATOR)
-    if Part.HOOKS in parts:
-        # Seen with 22.05.8: `scontrol reconfigure` shows a new hook and does not run it.
+    slurm_user = slurm_user_of(site)
+    if parts - {Part.SERVICE} and slurm_user != "root":
+        # The run folder is closed to others; hook and submit script run as Slurm's user.
+        steps.append(("usermod", "--append", "--groups", USER, slurm_user))
+    if parts - {Part.SERVICE}:
+        # A new group counts from the next start, and so does a new hook: seen with 22.05.8,
+        # `scontrol reconfigure` shows it and does not run it.
         steps.append(("systemctl", "restart", "slurmctld"))
-    elif Part.SUBMIT in parts:
-        steps.append(("scontrol", "reconfigure"))
     if Part.SERVICE in parts:
         doctor = (site.dovetail, "live", "doctor", "--config", str(site.places.config))
         steps.append(("runuser", "-u", USER, "--", *doctor))

@@ -40,6 +40,7 @@ class Facts:
     settings: Mapping[str, str] = field(default_factory=dict)
     admin_level: str = ""  # Operator, Administrator, None; empty: not known
     submit_script: str | None = ""  # text of job_submit.lua; None: cannot be read
+    shut_out: bool = False  # Slurm's user is not in our group, which the run folder asks for
     hook_age: float = math.inf  # seconds since the hook on this machine was last written
     up: float = 0.0  # seconds since slurmctld was started
     clock_gap: float = 0.0  # seconds that the controller is ahead of us
@@ -102,6 +103,7 @@ def _asked_slurm(facts: Facts) -> Facts:
         settings=settings,
         admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
         submit_script=_submit_script(settings),
+        shut_out=_shut_out(settings.get("SlurmUser", "").partition("(")[0]),
         hook_age=_age(Path(settings.get("PrologSlurmctld", ""))),
         up=_up(settings),
         clock_gap=_clock_gap(commands),
@@ -138,6 +140,17 @@ def _read_once(facts: Facts) -> Facts:
     except DovetailError as error:
         return replace(facts, read_problem=str(error))
     return replace(facts, snapshot=snapshot, read_seconds=time.monotonic() - started)
+
+
+def _shut_out(name: str) -> bool:
+    """False also where this machine does not know the user: then the hooks run elsewhere."""
+    try:
+        user = pwd.getpwnam(name)
+    except KeyError:
+        return False
+    if user.pw_uid in (0, os.geteuid()):
+        return False
+    return os.getegid() not in os.getgrouplist(name, user.pw_gid)
 
 
 def _age(path: Path) -> float:

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
 from dovetail.live.doctor.facts import Facts
 
+WATCHDOG = 300
+"""WatchdogSec of the unit."""
+
 
 def configuration(facts: Facts) -> Checkup:
     name = "configuration"
@@ -15,6 +18,17 @@ def configuration(facts: Facts) -> Checkup:
             name, facts.config_problem, "mend the file; until then defaults are checked here"
         )
     return ok(name, f"{facts.config_path}: mode {facts.config.mode.value}")
+
+
+def pace(facts: Facts) -> Checkup:
+    name, period = "period", facts.config.period
+    if 2 * period > WATCHDOG:
+        return warning(
+            name,
+            f"a cycle every {period:g} s: systemd takes {WATCHDOG} s of silence for a hang",
+            f"systemctl edit dovetail-live: [Service] WatchdogSec={3 * period:.0f}",
+        )
+    return ok(name, f"a cycle every {period:g} s")
 
 
 def run_folder(facts: Facts) -> Checkup:
@@ -83,6 +97,7 @@ def metrics_port(facts: Facts) -> Checkup:
 
 HOST_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (
     configuration,
+    pace,
     run_folder,
     kill_switch,
     journal,

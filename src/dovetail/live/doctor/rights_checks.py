@@ -76,6 +76,13 @@ def hooks(facts: Facts) -> Checkup:
             "(fine if a script of the site's calls ours)",
             "dovetail live install --parts hooks",
         )
+    if facts.shut_out:
+        slurm_user = facts.settings.get("SlurmUser", "").partition("(")[0]
+        return warning(
+            name,
+            f"they run as {slurm_user}, who may not enter {facts.config.run_dir}",
+            f"usermod --append --groups {facts.user} {slurm_user}, then restart slurmctld",
+        )
     if facts.hook_age < facts.up:
         # Seen with 22.05.8: `scontrol reconfigure` shows a new hook and does not run it.
         return warning(
