@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dovetail.domain.decision import Change, Decision, Hint, Knob, Result
-from dovetail.domain.snapshot import Factor
+from dovetail.domain.snapshot import Factor, Snapshot
 from dovetail.live.belongings import Belongings
-from dovetail.live.changes import NOTHING, Own, changes_for, first_factor, target
+from dovetail.live.changes import NOTHING, Own, first_factor, target
+from dovetail.live.changes import changes_for as _changes_for
 from dovetail.live.config import ActConfig
 from dovetail.live.restoring import Touch, changes_back
 from tests.live.builders import running, snapshot, waiting
 
 ACT = ActConfig()
+
+
+def changes_for(
+    decision: Decision, queue: Snapshot, own: Own, act: ActConfig
+) -> tuple[Change, ...]:
+    """With the priorities that the jobs have without our factors."""
+    given = {job: factor.own for job, factor in queue.factors.items()}
+    return _changes_for(decision, queue, own, act, given)
 
 
 def sent(changes: tuple[Change, ...]) -> dict[str, tuple[str, str]]:
@@ -54,7 +63,7 @@ def test_what_job_submit_gave_first_counts_as_ours() -> None:
 
 def test_a_task_that_was_split_off_inherits_what_its_array_got() -> None:
     task = waiting(9, array=7)._replace(label="7_1")
-    assert Own({7: 40}, {}, {}).factors(snapshot([task])) == {9: 40}
+    assert Own({7: 40}, {}, {}).factors(snapshot([task], site={9: 40})) == {9: 40}
 
 
 def test_a_pin_that_did_not_start_the_job_is_taken_off() -> None:

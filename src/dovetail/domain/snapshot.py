@@ -69,7 +69,8 @@ class LiveJob(NamedTuple):
 
     @property
     def held(self) -> bool:
-        return self.pending and (self.priority == 0 or self.reason.startswith("JobHeld"))
+        waits = self.state == "PENDING"
+        return waits and (self.priority == 0 or self.reason.startswith("JobHeld"))
 
 
 class LiveNode(NamedTuple):
@@ -156,7 +157,7 @@ class Snapshot:
 
     @cached_property
     def pending(self) -> tuple[LiveJob, ...]:
-        return tuple(job for job in self.jobs if job.pending)
+        return tuple(job for job in self.jobs if job.state == "PENDING")
 
     @cached_property
     def running(self) -> tuple[LiveJob, ...]:

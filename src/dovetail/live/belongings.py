@@ -71,6 +71,8 @@ class Belongings:
 
         Jobs that Slurm has forgotten need no undoing, and are forgotten here.
         """
+        if not self._touches:
+            return
         alive = {job.id for job in snapshot.jobs if job.pending or job.running}
         alive |= {job.array for job in snapshot.jobs if job.array}
         self._touches = {key: touch for key, touch in self._touches.items() if key[0] in alive}

@@ -31,13 +31,16 @@ class Own:
     def factors(self, snapshot: Snapshot) -> dict[int, int]:
         """Site factors by job that are ours: set by us, inherited from an array, or given first."""
         found = {}
-        for job in snapshot.pending:
-            if job.id in self.site:
-                found[job.id] = self.site[job.id]
+        for number, factor in snapshot.factors.items():
+            job = snapshot.by_id.get(number) if factor.site else None
+            if job is None:
+                continue
+            if number in self.site:
+                found[number] = self.site[number]
             elif job.array in self.site:
-                found[job.id] = self.site[job.array]
+                found[number] = self.site[job.array]
             elif FIRST in job.comment:
-                found[job.id] = first_factor(job.comment)
+                found[number] = first_factor(job.comment)
         return found
 
 
@@ -59,14 +62,20 @@ def target(job: LiveJob) -> str:
 
 
 def changes_for(
-    decision: Decision, snapshot: Snapshot, own: Own, config: ActConfig
+    decision: Decision,
+    snapshot: Snapshot,
+    own: Own,
+    config: ActConfig,
+    priorities: Mapping[int, int],
 ) -> tuple[Change, ...]:
-    """What brings the queue into the decided order, and nodes that jobs are pinned to."""
-    knob = KNOBS[config.knob]
-    given = {job: _own_priority(job, snapshot, own) for job in decision.order}
-    now = {job: snapshot.factors[job].priority for job in decision.order}
-    touched = set(decision.order)
-    others = [factor.priority for job, factor in snapshot.factors.items() if job not in touched]
+    """What brings the queue into the decided order, and nodes that jobs are pinned to.
+
+    priorities: what Slurm alone would give each job.
+    """
+    knob, factors = KNOBS[config.knob], snapshot.factors
+    given = {job: priorities[job] for job in decision.order}
+    now = {job: factors[job].priority for job in decision.order}
+    others = [factor.priority for job, factor in factors.items() if job not in given]
     wanted = assign(decision.order, given, now, others, config.horizon)
     changes = [
         _change(snapshot.by_id[job], knob, snapshot, wanted[job], given[job], decision)
@@ -76,10 +85,6 @@ def changes_for(
     # A change of an array reaches its tasks too: what is said of a task must come after it.
     changes.sort(key=lambda change: snapshot.by_id[change.job].tasks <= 1)
     return (*changes, *_pins(decision, snapshot, own))
-
-
-def _own_priority(job: int, snapshot: Snapshot, own: Own) -> int:
-    return own.frozen[job] if job in own.frozen else snapshot.factors[job].own
 
 
 def _change(
@@ -96,7 +101,7 @@ def _change(
 def _pins(decision: Decision, snapshot: Snapshot, own: Own) -> list[Change]:
     """Nodes for jobs that start now; a job that is pinned and still waits is let go."""
     changes = []
-    for job in decision.order:
+    for job in decision.order if own.nodes or decision.hints else ():
         had, hint = own.nodes.get(job, ""), decision.hints.get(job)
         wish = hint.node if hint is not None else ""
         if wish != had:

@@ -22,7 +22,7 @@ from dovetail.domain.snapshot import LiveJob, Snapshot
 from dovetail.evaluation.policy import SHIPPED, Policy, checkpoint_folder
 from dovetail.live.config import ActConfig
 from dovetail.live.selecting import select
-from dovetail.live.world import Estimate, World, world_of
+from dovetail.live.world import Estimate, World, Worlds
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
 from dovetail.simulator.engine import digest_of
@@ -35,7 +35,8 @@ class Decider:
     """One policy, loaded once; decisions depend on the snapshot alone."""
 
     def __init__(self, policy: Policy, config: ActConfig, estimate: Estimate | None = None) -> None:
-        self.policy, self.config, self.estimate = policy, config, estimate
+        self.policy, self.config = policy, config
+        self._worlds = Worlds(estimate)
         self._order, self._place, _ = policy.parts()
         self.model = digest_of(self._order.weights) or ""
 
@@ -45,7 +46,7 @@ class Decider:
         touchable, untouched = select(snapshot, self.config)
         if not touchable:
             return self._decision((), {}, {}, untouched, (0.0, 0.0), began)
-        world = world_of(snapshot, self.estimate)
+        world = self._worlds.of(snapshot)
         simulation = self._simulation(world)
         rows, scores = self._ranked(simulation)
         may = {job.id for job in touchable}
