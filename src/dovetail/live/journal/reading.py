@@ -133,9 +133,9 @@ class Reading:
         """(wall time, how many) of changes sent since, also of cycles that were cut short."""
         rows = self._all(
             "SELECT max(wall), count(*) FROM actions"
-            " WHERE cycle >= (SELECT coalesce(max(id), 0) FROM cycles WHERE wall < ?)"
-            " AND wall >= ? GROUP BY cycle ORDER BY cycle",
-            *(since, since),
+            " WHERE id >= (SELECT coalesce(max(first_action), 0) FROM cycles WHERE wall < ?1)"
+            " AND wall >= ?1 GROUP BY cycle ORDER BY cycle",
+            since,
         )
         return tuple((float(wall), int(count)) for wall, count in rows)
 
