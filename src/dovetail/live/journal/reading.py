@@ -162,13 +162,14 @@ class Reading:
 
     def ended(self, since: float, until: float = float("inf")) -> Iterator[EndedRun]:
         """Runs that ended within these times, in order of their start."""
-        cursor = self._connection.execute(
-            f"SELECT {RUN_COLUMNS}, finish, state FROM outcomes"
-            " WHERE finish >= ? AND finish < ? ORDER BY start, id",
-            (since, until),
-        )
-        for *row, end, state in cursor:
-            yield EndedRun(run_of(tuple(row)), end, state)
+        with in_words(self.path):
+            cursor = self._connection.execute(
+                f"SELECT {RUN_COLUMNS}, finish, state FROM outcomes"
+                " WHERE finish >= ? AND finish < ? ORDER BY start, id",
+                (since, until),
+            )
+            for *row, end, state in cursor:
+                yield EndedRun(run_of(tuple(row)), end, state)
 
     def unended(self) -> tuple[Run, ...]:
         """Runs that were seen to start, and not yet to end."""

@@ -67,7 +67,7 @@ class Touching:
         for number, result in enumerate(results, first):
             key = _undone_by(result.change)
             touch = self._touches.get(key)
-            if touch is None or not result.done or number != self._last[key]:
+            if touch is None or not result.done or number != self._last.get(key):
                 continue
             released = result.change.knob is Knob.RELEASE
             if released or (key[1] != _PRIORITY and result.change.after == touch.before):
