@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from dovetail.domain.decision import Change, Result
+from dovetail.domain.decision import Change, Knob, Result
 from dovetail.domain.snapshot import (
     Factor,
     LiveJob,
@@ -40,6 +40,10 @@ class Reader(Protocol):
         ...
 
     def nodes(self) -> tuple[LiveNode, ...]: ...
+
+    def forget(self) -> None:
+        """Ask again for what changes rarely: it was changed through us."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,8 @@ class SlurmBackend:
         return settings_of(self._commands.ask("scontrol", "show", "config"))
 
     def apply(self, changes: Sequence[Change]) -> list[Result]:
+        if any(change.knob is Knob.AVOID for change in changes):
+            self._reader.forget()
         return apply_changes(self._commands, changes)
 
     def _ping(self) -> None:
