@@ -45,7 +45,7 @@ class TextReader:
         rows, doubts = self._rows.parse(self._commands.ask("squeue", *words), token)
         jobs = joined(rows, self._exact_tasks(rows))
         avoids, spread = self._avoided(jobs), self._spread_of(jobs)
-        for number, job in enumerate(jobs):
+        for number, job in enumerate(jobs) if avoids or spread else ():
             if job.pending and avoids.get(job.id):
                 jobs[number] = job._replace(avoids=avoids[job.id])
             elif job.running and spread.get((job.id, job.hosts)):
@@ -70,7 +70,7 @@ class TextReader:
 
         Of 10,000 jobs that takes Slurm a third of a second: asked for new jobs, and now and then.
         """
-        waiting = {job.id for job in jobs if job.pending}
+        waiting = {job.id for job in jobs if job.state == "PENDING"}
         self._turn += 1
         if self._turn % REFRESH == 0 or not waiting <= self._asked:
             told = self._pairs("-r", "-o", "%A %x")
@@ -109,4 +109,4 @@ class TextReader:
 
 
 def _is_wide(job: LiveJob) -> bool:
-    return job.running and len(job.hosts) > 1 and job.gpus > 0
+    return len(job.hosts) > 1 and job.gpus > 0 and job.running
