@@ -127,6 +127,15 @@ def test_an_empty_queue_is_believed_only_of_a_controller_that_is_up(tmp_path: Pa
         commands_backend(SlurmConfig(bin=str(tmp_path))).read()
 
 
+def test_a_slurm_that_orders_by_arrival_has_no_factors(tmp_path: Path) -> None:
+    said = "You are not running a supported priority plugin\n(priority/basic)."
+    program(tmp_path, "sprio", f"echo '{said}' >&2; exit 1")
+    assert commands_backend(SlurmConfig(bin=str(tmp_path))).factors() == {}
+    program(tmp_path, "sprio", "echo 'sprio: error: no contact' >&2; exit 1")
+    with pytest.raises(Unreachable):
+        commands_backend(SlurmConfig(bin=str(tmp_path))).factors()
+
+
 def test_changes_that_a_hanging_scontrol_did_not_confirm_are_unknown(tmp_path: Path) -> None:
     script = 'read a; read b; echo "invalid keyword: $b" >&2; read a; sleep 300'
     program(tmp_path, "scontrol", script)

@@ -1,4 +1,4 @@
-"""Jobs and nodes from `squeue --json` and `sinfo --json`: ten times slower than text, all fields.
+"""Jobs and nodes from `squeue --json` and `sinfo --json`: seven times slower than text, all fields.
 
 reader = JsonReader(Commands(config))
 """
