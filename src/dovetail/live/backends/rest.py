@@ -174,11 +174,16 @@ def read_token(path: str) -> str:
 
 
 class RestReader:
+    """Jobs and nodes, asked for anew every time."""
+
     def __init__(self, client: RestClient) -> None:
         self._client = client
 
     def jobs(self) -> tuple[list[LiveJob], list[str]]:
         return jobs_of(self._client.get("jobs"))
+
+    def forget(self) -> None:
+        """Nothing is remembered."""
 
     def nodes(self) -> tuple[LiveNode, ...]:
         return nodes_of(self._client.get("nodes"))

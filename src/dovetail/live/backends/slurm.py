@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from dovetail.domain.decision import Change, Result
+from dovetail.domain.decision import Change, Knob, Result
 from dovetail.domain.snapshot import (
     Factor,
     LiveJob,
@@ -40,6 +40,10 @@ class Reader(Protocol):
         ...
 
     def nodes(self) -> tuple[LiveNode, ...]: ...
+
+    def forget(self) -> None:
+        """Ask again for what changes rarely: it was changed through us."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +113,20 @@ class SlurmBackend:
             return ()
 
     def factors(self) -> Mapping[int, Factor]:
-        return factors_of(self._commands.ask("sprio", *SPRIO))
+        """None where Slurm orders jobs by arrival alone (priority/basic)."""
+        try:
+            return factors_of(self._commands.ask("sprio", *SPRIO))
+        except Unreachable as error:
+            if "not running a supported priority plugin" in str(error):
+                return {}
+            raise
 
     def settings(self) -> Mapping[str, str]:
         return settings_of(self._commands.ask("scontrol", "show", "config"))
 
     def apply(self, changes: Sequence[Change]) -> list[Result]:
+        if any(change.knob is Knob.AVOID for change in changes):
+            self._reader.forget()
         return apply_changes(self._commands, changes)
 
     def _ping(self) -> None:
