@@ -73,14 +73,19 @@ def changes_for(
     priorities: what Slurm alone would give each job.
     """
     knob, factors = KNOBS[config.knob], snapshot.factors
-    given = {job: priorities[job] for job in decision.order}
-    now = {job: factors[job].priority for job in decision.order}
-    others = [factor.priority for job, factor in factors.items() if job not in given]
-    wanted = assign(decision.order, given, now, others, config.horizon)
+    order = decision.order
+    now = {job: factors[job].priority for job in order}
+    ours = now.keys() | decision.beyond
+    others = [factor.priority for job, factor in factors.items() if job not in ours]
+    floor = max(map(priorities.__getitem__, decision.beyond), default=0)
+    wanted = assign(order, priorities, now, others, config.horizon, floor)
+    # Jobs that were at the head once and are far back now get their own priority again.
+    for job in own.factors(snapshot).keys() & decision.beyond:
+        now[job], wanted[job] = factors[job].priority, priorities[job]
     changes = [
-        _change(snapshot.by_id[job], knob, snapshot, wanted[job], given[job], decision)
-        for job in decision.order
-        if wanted[job] != now[job]
+        _change(snapshot.by_id[job], knob, snapshot, wanted[job], priorities[job], decision)
+        for job, has in now.items()
+        if wanted[job] != has
     ]
     # A change of an array reaches its tasks too: what is said of a task must come after it.
     changes.sort(key=lambda change: snapshot.by_id[change.job].tasks <= 1)

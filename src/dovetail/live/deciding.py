@@ -10,8 +10,10 @@ the same facts, the same code as in a replay.
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -45,18 +47,21 @@ class Decider:
         began = time.perf_counter()
         touchable, untouched = select(snapshot, self.config)
         if not touchable:
-            return self._decision((), {}, {}, untouched, (0.0, 0.0), began)
+            return self._decision((), frozenset(), {}, {}, untouched, (0.0, 0.0), began)
         world = self._worlds.of(snapshot)
         simulation = self._simulation(world)
         rows, scores = self._ranked(simulation)
         may = {job.id for job in touchable}
         ids = world.ids[rows].tolist()
-        order = tuple(job for job in ids if job in may)
-        missing = may.difference(order)
+        ranked = [job for job in ids if job in may]
+        missing = may.difference(ranked)
+        near = near_the_head(ranked, touchable, snapshot, self.config.horizon)
+        order = tuple(ranked) if near is None else tuple(job for job in ranked if job in near)
         reasons = self._reasons(ids, scores, may, len(snapshot.pending))
         hints = self._hints(simulation, world, snapshot, may) if self.config.hints else {}
         return self._decision(
             order,
+            frozenset(ranked).difference(order),
             reasons,
             hints,
             {**untouched, **dict.fromkeys(missing, NO_ROW)},
@@ -67,6 +72,7 @@ class Decider:
     def _decision(
         self,
         order: tuple[int, ...],
+        beyond: frozenset[int],
         reasons: Mapping[int, str],
         hints: Mapping[int, Hint],
         untouched: Mapping[int, str],
@@ -75,6 +81,7 @@ class Decider:
     ) -> Decision:
         return Decision(
             order=order,
+            beyond=beyond,
             reasons=reasons,
             hints=hints,
             untouched=untouched,
@@ -132,6 +139,24 @@ class Decider:
                 node = world.cluster.nodes[parts["node"][runs["part_first"][row]]]
                 hints[job.id] = Hint(node=node.name)
         return hints
+
+
+def near_the_head(
+    ranked: Sequence[int], jobs: Sequence[LiveJob], snapshot: Snapshot, horizon: int
+) -> set[int] | None:
+    """The jobs whose place can matter before the next cycles; None: all of them.
+
+    Those at the head of our order or of Slurm's, those that have waited longest, and the first of
+    every account: all that a guardrail may lift or protect. Ten thousand jobs are guarded in a
+    fifth of the time.
+    """
+    if len(ranked) <= 3 * horizon:
+        return None
+    by_slurm = sorted(ranked, key=snapshot.own_priorities.__getitem__, reverse=True)
+    by_id = snapshot.by_id
+    first = {by_id[job].account: job for job in reversed(by_slurm)}
+    oldest = heapq.nsmallest(horizon, jobs, key=attrgetter("eligible"))
+    return {*ranked[:horizon], *by_slurm[:horizon], *(job.id for job in oldest), *first.values()}
 
 
 def is_free(job: LiveJob) -> bool:

@@ -269,14 +269,8 @@ def _joined(partitions: Sequence[tuple[str, ...]]) -> list[str | None]:
 
 def _own_priorities(snapshot: Snapshot, jobs: Columns) -> Floats:
     """What Slurm alone would give each job."""
-    factors = snapshot.factors
-    return np.array(
-        [
-            factors[number].own if number in factors else priority
-            for number, priority in zip(jobs["id"], jobs["priority"], strict=True)
-        ],
-        np.float64,
-    )
+    known = snapshot.own_priorities.get
+    return np.array(list(map(known, jobs["id"], jobs["priority"])), np.float64)
 
 
 def _started(job: LiveJob, now: float) -> float:

@@ -82,7 +82,7 @@ class Situation:
         """What Slurm alone gives every pending job; where we froze one, what it gave before."""
         snapshot = self.snapshot
         priorities = {job.id: job.priority for job in snapshot.pending}
-        priorities.update({job: factor.own for job, factor in snapshot.factors.items()})
+        priorities.update(snapshot.own_priorities)
         for job, before in self.slurm_priority.items():
             factor = snapshot.factors.get(job)
             if factor is not None and factor.frozen:
