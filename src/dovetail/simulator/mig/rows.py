@@ -161,6 +161,12 @@ def queue(w: MigWorld) -> Any:
 
 
 @inner
+def times(w: MigWorld) -> Any:
+    """[jobs, COLUMNS] seconds on an A100's slice of that many compute slices."""
+    return carray(_times(w), (w.job_count, COLUMNS))
+
+
+@inner
 def keys(w: MigWorld) -> Any:
     """[choices, KEYS]"""
     return carray(_keys(w), (w.choices, KEYS))
