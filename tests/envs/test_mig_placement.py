@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import gymnasium
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.mig_cluster import MIG_DAY_CLUSTER, MigCluster
 from dovetail.domain.mig_metrics import summary
 from dovetail.domain.mig_workload import MigWorkload
@@ -30,9 +32,18 @@ def hours(count: int) -> tuple[MigWorkload, ...]:
     return tuple(mig_day(seed=seed, hours=1.5) for seed in range(count))
 
 
-def one_layer(seed: int) -> tuple[Any, Any]:
-    random = np.random.default_rng(seed)
-    return random.normal(size=(len(SLICE_FEATURES), 1)), random.normal(size=1)
+def random_layers(*widths: int) -> list[tuple[Any, Any]]:
+    random = np.random.default_rng(3)
+    sizes = (len(SLICE_FEATURES), *widths, 1)
+    return [(random.normal(size=both), random.normal(size=both[1])) for both in pairwise(sizes)]
+
+
+def forward(layers: list[tuple[Any, Any]], rows: Any) -> Any:
+    for number, (weights, biases) in enumerate(layers):
+        rows = rows @ weights + biases
+        if number < len(layers) - 1:
+            rows = np.maximum(rows, 0.0)
+    return rows[..., 0]
 
 
 @pytest.mark.parametrize("observation", list(MIG_OBSERVATIONS))
@@ -57,26 +68,39 @@ def test_taking_the_largest_free_slice_gives_the_schedule_of_largest_first() -> 
     batch.close()
 
 
+@pytest.mark.parametrize("layers", [random_layers(), random_layers(16, 40, 8)], ids=["1", "4"])
 @pytest.mark.parametrize("cluster", [MIG_DAY_CLUSTER, MIXED], ids=["a100", "mixed"])
 def test_a_network_decides_alike_in_the_environment_and_inside_the_simulator(
-    cluster: MigCluster,
+    cluster: MigCluster, layers: list[tuple[Any, Any]]
 ) -> None:
-    days, (weights, bias) = hours(2), one_layer(3)
+    days = hours(2)
     config = MigPlacementConfig(GivenDays(days), cluster, observation=MIG_OBSERVATIONS["slices"])
     batch = MigPlacementBatch(config, count=2)
     seen, mask = batch.begin([0, 1])
 
     def choose() -> Any:
-        logits = seen.reshape(2, batch.slots, -1) @ weights + bias
-        return np.argmax(np.where(mask > 0, logits[:, :, 0], -np.inf), axis=1)
+        logits = forward(layers, seen.reshape(2, batch.slots, -1))
+        return np.argmax(np.where(mask > 0, logits, -np.inf), axis=1)
 
-    placer = network_placer([(weights, bias)], "one layer")
+    placer = network_placer(layers, "random")
     for i, infos in played(batch, choose).items():
         schedule = summary(simulate_mig(days[i], cluster, placer))
-        assert infos["tardiness_mean"] == pytest.approx(schedule["tardiness_mean"], rel=1e-9)
-        assert infos["energy_watt_minutes"] == pytest.approx(
-            schedule["energy_watt_minutes"], rel=1e-9
-        )
+        for name, value in infos.items():
+            assert value == pytest.approx(schedule[name], rel=1e-9), name
+
+
+def test_a_network_that_declines_everything_places_nothing() -> None:
+    day = hours(1)[0]
+    placer = network_placer(random_layers(), "shy", decline=1e9)
+    assert not simulate_mig(day, MIXED, placer).ran.any()
+
+
+def test_weights_that_do_not_fit_together_are_refused() -> None:
+    (weights, biases), *rest = random_layers(4)
+    with pytest.raises(ConfigError, match="layer 1 has weights of shape"):
+        network_placer([(weights[1:], biases), *rest], "torn")
+    with pytest.raises(ConfigError, match="expected 1"):
+        network_placer([(weights, biases)], "headless")
 
 
 def test_immediate_rewards_add_up_to_the_objective() -> None:

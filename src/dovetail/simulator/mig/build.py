@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.mig_cluster import MOST_SLICES, GpuType, MigCluster
+from dovetail.domain.mig_cluster import GpuType, MigCluster
 from dovetail.domain.mig_policy import KEYS, Busy, MomentFacts, Preemption, SliceFacts
 from dovetail.domain.mig_workload import COLUMNS, MigWorkload
 from dovetail.domain.tables import dtype_of, new_table
@@ -160,6 +160,3 @@ def _kinds(types: Sequence[GpuType]) -> tuple[NDArray[Any], Floats, NDArray[Any]
                 offset += round(part.memory_gb / kind.memory_slice_gb)
             row += 1
     return kinds, watts, cuts, pieces
-
-
-__all__ = ["MOST_SLICES", "PAUSE", "MigRules", "Stock", "Worlds"]

@@ -15,12 +15,12 @@ import numpy as np
 from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.mig_cluster import MigCluster
+from dovetail.domain.mig_cluster import MOST_SLICES, MigCluster
 from dovetail.domain.mig_policy import ClusterView, Placer, Repartitioner
 from dovetail.domain.mig_schedule import MigSchedule
 from dovetail.domain.mig_workload import MigWorkload
 from dovetail.simulator.mig import clock
-from dovetail.simulator.mig.build import MOST_SLICES, MigRules, Stock, Worlds
+from dovetail.simulator.mig.build import MigRules, Stock, Worlds
 from dovetail.simulator.mig.gpus import ask
 from dovetail.simulator.mig.placing import describe, put, seek
 from dovetail.simulator.mig.rows import NOBODY, MigWorld, keys, moment, slice_facts, slices
@@ -28,7 +28,8 @@ from dovetail.simulator.mig.rows import NOBODY, MigWorld, keys, moment, slice_fa
 NEVER = 2**62
 """A number of events that no simulation reaches."""
 
-EVERYTHING_ALLOWED = MigRules()
+PLAIN = MigRules()
+"""No preemption; GPUs that are in use are not cut anew."""
 
 
 @inner
@@ -99,7 +100,7 @@ def simulate_mig(
     cluster: MigCluster,
     placer: Placer,
     repartitioner: Repartitioner | None = None,
-    rules: MigRules = EVERYTHING_ALLOWED,
+    rules: MigRules = PLAIN,
     seed: int = 0,
 ) -> MigSchedule:
     """Run every job; `seed` is of the placements that draw lots."""
