@@ -35,6 +35,20 @@ def unless_late(moment: Facts, fact: Facts) -> tuple[float, ...]:
     return (math.inf,) if fact["lateness"] > 0 and not hopeless else (-fact["size"],)
 
 
+def everything(moment: Facts, fact: Facts) -> tuple[float, ...]:
+    """Senseless, but it depends on every fact: one that is wrong shows."""
+    counts = moment["queued"] + 3 * moment["overdue"] + 5 * moment["free"] + 7 * moment["slots"]
+    counts += 11 * moment["busy"] + 13 * moment["compute"] + 17 * moment["category"]
+    time = moment["now"] + moment["shortest"] + min(1e6, moment["left"])
+    slices = fact["size"] + fact["slices"] + fact["mean_size"] + 3.0 * fact["packed"]
+    return (
+        counts * fact["size"] % 5,
+        (counts + slices) * (fact["duration"] + max(-1e6, fact["lateness"])) % 7.0,
+        (time + fact["energy"]) % 3.0,
+        fact["chance"],
+    )
+
+
 RANKS: dict[str, Rank] = {
     "random": lambda moment, fact: (fact["chance"],),
     "smallest-first": lambda moment, fact: (fact["size"],),
@@ -46,4 +60,5 @@ RANKS: dict[str, Rank] = {
     ),
     "categorical-edf": categorical,
     "unless-late": unless_late,
+    "everything": everything,
 }

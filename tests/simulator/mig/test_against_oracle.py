@@ -35,7 +35,26 @@ def _unless_late(p: Floats, moment: MomentRow, slices: SliceRows, keys: Keys) ->
         keys[i, 0] = math.inf if late else -slices[i].size
 
 
-ALL = {**PLACERS, "unless-late": Placer("unless-late", _unless_late)}
+@ranking
+def _everything(p: Floats, moment: MomentRow, slices: SliceRows, keys: Keys) -> None:
+    now = moment[0]
+    counts = now.queued + 3 * now.overdue + 5 * now.free + 7 * now.slots
+    counts += 11 * now.busy + 13 * now.compute + 17 * now.category
+    time = now.now + now.shortest + min(1e6, now.left)
+    for i in range(len(slices)):
+        one = slices[i]
+        sizes = one.size + one.slices + one.mean_size + 3.0 * one.packed
+        keys[i, 0] = counts * one.size % 5
+        keys[i, 1] = (counts + sizes) * (one.duration + max(-1e6, one.lateness)) % 7.0
+        keys[i, 2] = (time + one.energy) % 3.0
+        keys[i, 3] = one.chance
+
+
+ALL = {
+    **PLACERS,
+    "unless-late": Placer("unless-late", _unless_late),
+    "everything": Placer("everything", _everything),
+}
 
 
 @pytest.mark.parametrize("placer", list(ALL))
