@@ -49,6 +49,11 @@ class Late:
     def pointer(self) -> Any:
         return cfunc(self.signature, cache=True, error_model="numpy")(self.function)
 
+    @property
+    def address(self) -> int:
+        """Where the compiled function lies; see `simulator.called`."""
+        return int(self.pointer.address)
+
     def __call__(self, *arguments: Any) -> Any:
         """Called from Python, it is the function as it was written."""
         return self.function(*arguments)

@@ -133,7 +133,15 @@ def _bound(part: _Part) -> tuple[float, float]:
     release = part.release - part.release[0]
     # Later than this the pooled machine is idle, and prices would hardly matter.
     horizon = float(np.max(release + shortest_first))
-    claims = Claims(release, part.run, part.gpus.astype(np.float64), nothing + 1.0, nothing)
+    claims = Claims(
+        release=release,
+        run=part.run,
+        gpus=part.gpus.astype(np.float64),
+        weight=nothing + 1.0,
+        grace=nothing,
+        extra=nothing,
+        job=np.arange(len(work)),
+    )
     waits = max(waits, least_cost(claims, part.rate, horizon))
     claims = claims._replace(weight=weight, grace=(1.0 - alone) / weight)
     slowdown = max(slowdown, least_cost(claims, part.rate, horizon))

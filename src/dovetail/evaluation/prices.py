@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.domain.compiled import kernel
-from dovetail.domain.jobs import Floats
+from dovetail.domain.jobs import Floats, Ints
 
 BUCKETS = 1000
 """Steps of the prices over time. With ROUNDS this bounds Philly's mean wait by 2,108 s, in 0.7 s;
@@ -33,13 +33,19 @@ PATIENCE = 5
 
 
 class Claims(NamedTuple):
-    """Jobs as the market sees them; costs are weight · max(0, wait − grace)."""
+    """Jobs as the market sees them; costs are extra + weight · max(0, wait − grace).
+
+    A job that can run in several ways has a row for each, one after the other; it takes the
+    cheapest.
+    """
 
     release: Floats  # seconds since the first
     run: Floats
     gpus: Floats
     weight: Floats
     grace: Floats
+    extra: Floats
+    job: Ints  # rows of one job have the same number
 
 
 def least_cost(claims: Claims, rate: float, horizon: float) -> float:
@@ -97,12 +103,13 @@ def choose(claims: Claims, rate: float, prices: Floats, width: float, used: Floa
     whole = np.zeros(count + 1)  # changes of the GPUs that are in use for whole buckets
     used[:] = 0.0
     total = -rate * float(paid[count])
-    for job in range(len(claims.run)):
-        start, cost = cheapest_start(claims, job, paid, prices, width)
+    row = 0
+    while row < len(claims.run):
+        chosen, start, cost, row = cheapest_way(claims, row, paid, prices, width)
         total += cost
-        end = min(start + claims.run[job], count * width)
+        end = min(start + claims.run[chosen], count * width)
         first, last = int(start / width), min(int(end / width), count - 1)
-        gpus = claims.gpus[job]
+        gpus = claims.gpus[chosen]
         if first >= count:
             continue
         if first == last:
@@ -114,6 +121,20 @@ def choose(claims: Claims, rate: float, prices: Floats, width: float, used: Floa
             whole[last] -= gpus * width
     used += np.cumsum(whole)[:count]
     return total
+
+
+@kernel
+def cheapest_way(
+    claims: Claims, row: int, paid: Floats, prices: Floats, width: float
+) -> tuple[int, float, float, int]:
+    """Of the rows of the job at `row`: which, when, what it costs, and where the next job is."""
+    chosen, start, least, job = row, 0.0, np.inf, claims.job[row]
+    while row < len(claims.run) and claims.job[row] == job:
+        at, cost = cheapest_start(claims, row, paid, prices, width)
+        if cost + claims.extra[row] < least:
+            chosen, start, least = row, at, cost + claims.extra[row]
+        row += 1
+    return chosen, start, least, row
 
 
 @kernel

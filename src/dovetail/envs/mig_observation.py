@@ -1,0 +1,144 @@
+"""What an agent sees of a placement on slices, as parts that can be replaced.
+
+| observation | one row of numbers                                                               |
+|-------------|----------------------------------------------------------------------------------|
+| paper       | 5 of the next job, 4 histograms of the queue, slices busy, slice sizes, 3 extras  |
+| slices      | SLICE_FEATURES of each slot in turn; zeros where the job cannot go                |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from numba import carray, types
+from numpy.typing import NDArray
+
+from dovetail.domain.compiled import Late, kernel
+from dovetail.domain.mig_metrics import MINUTE
+from dovetail.domain.registry import Registry
+from dovetail.domain.tables import dtype_of
+from dovetail.policies.mig.features import SLICE_FEATURES, describe_slices
+from dovetail.simulator.mig.placing import describe
+from dovetail.simulator.mig.rows import NOBODY, MigWorld, gpu, moment, need, queue, slices, slot
+from dovetail.simulator.mig.rows import times as times_of
+
+OBSERVE = types.void(
+    types.CPointer(numba.from_dtype(dtype_of(MigWorld))),
+    types.CPointer(types.float32),  # out: zeros beforehand
+    types.int64,  # how many
+)
+Singles = NDArray[np.float32]
+
+EDGES = np.array([-100.0, 0.0, 0.05, 0.2, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0, 1e9])
+"""Minutes: the bins of the histograms; what lies beyond counts in the last bin."""
+
+BINS = len(EDGES) - 1
+SCALE = 100.0
+"""Minutes that count as 1, and waiting jobs that do."""
+
+LIMIT = 100.0
+"""No number that is seen is larger, or below its negative."""
+
+
+def observing_slices(function: Callable[..., None]) -> Late:
+    """An observation; arguments as in OBSERVE."""
+    return Late(OBSERVE, function)
+
+
+@dataclass(frozen=True, slots=True)
+class MigObservation:
+    """What is written for a cluster with so many slots."""
+
+    name: str
+    write: Late  # made by `observing_slices`
+    width: Callable[[int], int]  # slots -> numbers
+
+
+@kernel
+def scaled(minutes: float) -> float:
+    return min(LIMIT, max(-LIMIT, minutes / SCALE))
+
+
+@kernel
+def bin_of(value: float) -> int:
+    """The bin of a number of minutes."""
+    found = 0
+    while found < BINS - 1 and value >= EDGES[found + 1]:
+        found += 1
+    return found
+
+
+@kernel
+def write_histograms(w: MigWorld, out: Singles) -> None:
+    """Shares of the waiting jobs by time left, mean 1g/2g time, mean 3g/4g time, and 7g time."""
+    line, times = queue(w), times_of(w)
+    share = np.float32(1.0 / max(1, w.queued))
+    for place in range(w.queued):
+        job = line[place]
+        mine = times[job]
+        out[bin_of((need(w, job).deadline - w.now) / MINUTE)] += share
+        out[BINS + bin_of((mine[1] + mine[2]) / 2 / MINUTE)] += share
+        out[2 * BINS + bin_of((mine[3] + mine[4]) / 2 / MINUTE)] += share
+        out[3 * BINS + bin_of(mine[7] / MINUTE)] += share
+
+
+@observing_slices
+def _paper(world: Any, numbers: Any, count: int) -> None:
+    w, out = carray(world, (1,))[0], carray(numbers, (count,))
+    job = queue(w)[w.head]
+    mine, left = times_of(w)[job], (need(w, job).deadline - w.now) / MINUTE
+    out[0] = scaled(left)
+    out[1] = scaled((mine[1] + mine[2]) / 2 / MINUTE)
+    out[2] = scaled((mine[3] + mine[4]) / 2 / MINUTE)
+    out[3] = scaled(mine[7] / MINUTE)
+    out[4] = min(1.0, mine[7] / MINUTE / max(left, 0.01))
+    write_histograms(w, out[5:])
+    busy, sizes = out[5 + 4 * BINS :], out[5 + 4 * BINS + w.slot_count :]
+    largest = 0
+    for number in range(w.gpu_count):
+        one = gpu(w, number)
+        for row in range(one.first, one.first + one.count):
+            here = slot(w, row)
+            sizes[row] = here.size / 7.0
+            busy[row] = 0.0 if here.job == NOBODY and here.open else 1.0
+            if busy[row] == 0.0:
+                largest = max(largest, here.size)
+    extras = sizes[w.slot_count :]
+    extras[0] = min(1.0, w.queued / SCALE)
+    extras[1] = w.free / w.open_slots
+    extras[2] = largest / 7.0
+
+
+@observing_slices
+def _slices(world: Any, numbers: Any, count: int) -> None:
+    w, out = carray(world, (1,))[0], carray(numbers, (count,))
+    describe(w)
+    width = len(SLICE_FEATURES)
+    features = np.empty((width, w.choices))
+    found = slices(w)
+    describe_slices(moment(w), found, features)
+    for choice in range(w.choices):
+        first = found[choice].slot * width
+        for feature in range(width):
+            out[first + feature] = features[feature, choice]
+
+
+def _paper_width(slots: int) -> int:
+    return 5 + 4 * BINS + 2 * slots + 3
+
+
+def _slices_width(slots: int) -> int:
+    return slots * len(SLICE_FEATURES)
+
+
+MIG_OBSERVATIONS: Registry[MigObservation] = Registry(
+    "MIG observation",
+    {
+        "paper": MigObservation("paper", _paper, _paper_width),
+        "slices": MigObservation("slices", _slices, _slices_width),
+    },
+)

@@ -1,0 +1,88 @@
+"""The best way to cut the GPUs once and for all, found by local search on common days.
+
+    found = best_configurations(days, cluster, PLACERS["categorical-edf"], by_energy_tardiness)
+    schedule = simulate_mig(day, found.cluster, PLACERS["categorical-edf"])
+
+Only multisets matter: GPUs of one type are alike, and so are configurations that differ in the
+order of slices. A step recuts one GPU; the best such step is taken until none helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.mig_cluster import MigCluster
+from dovetail.domain.mig_metrics import summary
+from dovetail.domain.mig_policy import Placer
+from dovetail.domain.mig_workload import MigWorkload
+from dovetail.simulator.mig import simulate_mig
+
+Objective = Callable[[dict[str, Any]], float]
+
+
+def by_energy_tardiness(result: dict[str, Any]) -> float:
+    """ET; see `mig_metrics`."""
+    return float(result["energy_tardiness"])
+
+
+def by_late_share(result: dict[str, Any]) -> float:
+    return float(result["late_share"])
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where the search ended."""
+
+    cluster: MigCluster
+    cost: float  # mean of the objective over the days
+    tried: int  # clusters simulated
+
+
+def best_configurations(
+    days: Sequence[MigWorkload],
+    cluster: MigCluster,
+    placer: Placer,
+    objective: Objective = by_energy_tardiness,
+) -> Found:
+    """Recut one GPU at a time, from the cluster as it is, while that lowers the mean cost."""
+    if not days:
+        raise ConfigError("no days to search on; give one at least")
+    costs: dict[tuple[Any, ...], float] = {}
+
+    def cost_of(candidate: MigCluster) -> float:
+        key = _multiset(candidate)
+        if key not in costs:
+            costs[key] = float(
+                np.mean([objective(summary(simulate_mig(d, candidate, placer))) for d in days])
+            )
+        return costs[key]
+
+    best = cluster
+    while True:
+        nearest = min(_neighbours(best), key=cost_of)
+        if cost_of(nearest) >= cost_of(best):
+            return Found(best, cost_of(best), len(costs))
+        best = nearest
+
+
+def _multiset(cluster: MigCluster) -> tuple[Any, ...]:
+    """What two clusters that are the same but for order have in common."""
+    cuts = zip(cluster.types, cluster.configurations, strict=True)
+    return tuple(sorted((kind.name, kind.way_of(number)) for kind, number in cuts))
+
+
+def _neighbours(cluster: MigCluster) -> list[MigCluster]:
+    """Every cluster in which one GPU is cut otherwise."""
+    found: dict[tuple[Any, ...], MigCluster] = {}
+    for place, kind in enumerate(cluster.types):
+        for way in kind.ways:
+            numbers = list(cluster.configurations)
+            numbers[place] = way[0] + 1
+            candidate = cluster.with_configurations(numbers)
+            found.setdefault(_multiset(candidate), candidate)
+    return list(found.values())

@@ -1,0 +1,161 @@
+"""A workload on sliced GPUs under a placement, and if wished a repartitioner, becomes a schedule.
+
+day = mig_day(seed=3)
+cluster = MigCluster.parse("8xa100-40:1,1,2,2,3,3,12,12")
+schedule = simulate_mig(day, cluster, PLACERS["eft"])
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from dovetail.domain.compiled import inner, kernel
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.mig_cluster import MOST_SLICES, MigCluster
+from dovetail.domain.mig_policy import ClusterView, Placer, Repartitioner
+from dovetail.domain.mig_schedule import MigSchedule
+from dovetail.domain.mig_workload import MigWorkload
+from dovetail.simulator.mig import clock
+from dovetail.simulator.mig.build import MigRules, Stock, Worlds
+from dovetail.simulator.mig.gpus import ask
+from dovetail.simulator.mig.placing import describe, put, seek
+from dovetail.simulator.mig.rows import NOBODY, MigWorld, keys, moment, slice_facts, slices
+
+NEVER = 2**62
+"""A number of events that no simulation reaches."""
+
+PLAIN = MigRules()
+"""No preemption; GPUs that are in use are not cut anew."""
+
+
+@inner
+def choose(w: MigWorld, rank: Any, parameters: Floats) -> int:
+    """The slot that the placement ranks first; NOBODY: it would rather wait."""
+    describe(w)
+    table = keys(w)
+    table[:] = 0.0
+    rank(parameters, moment(w), slices(w), table)
+    best = NOBODY
+    for choice in range(w.choices):
+        if table[choice, 0] < np.inf and (best == NOBODY or _lower(table, choice, best)):
+            best = choice
+    return NOBODY if best == NOBODY else slice_facts(w, best).slot
+
+
+@inner
+def _lower(table: Any, one: int, other: int) -> bool:
+    for key in range(table.shape[1]):
+        if table[one, key] != table[other, key]:
+            return bool(table[one, key] < table[other, key])
+    return False
+
+
+@inner
+def place_all(w: MigWorld, rank: Any, parameters: Floats) -> None:
+    """Place waiting jobs until none is left that fits, or the placement declines."""
+    while seek(w):
+        row = choose(w, rank, parameters)
+        if row == NOBODY:
+            w.waits = True
+        else:
+            put(w, row)
+
+
+@inner
+def play(w: MigWorld, rank: Any, parameters: Floats, mark: int) -> bool:
+    """Go on to the moment at which so many events have happened; False: to the end."""
+    while True:
+        place_all(w, rank, parameters)
+        if not clock.go_on(w):
+            clock.settle_all(w)
+            return False
+        if w.events >= mark:
+            return True
+
+
+@kernel
+def _begin(worlds: Any) -> None:
+    clock.begin(worlds[0])
+
+
+@kernel
+def _play(worlds: Any, rank: Any, parameters: Floats, mark: int) -> bool:
+    return play(worlds[0], rank, parameters, mark)
+
+
+@kernel
+def _ask(worlds: Any, wanted: Ints) -> None:
+    w = worlds[0]
+    for number in range(w.gpu_count):
+        if wanted[number] >= 0:
+            ask(w, number, wanted[number])
+
+
+def simulate_mig(
+    workload: MigWorkload,
+    cluster: MigCluster,
+    placer: Placer,
+    repartitioner: Repartitioner | None = None,
+    rules: MigRules = PLAIN,
+    seed: int = 0,
+) -> MigSchedule:
+    """Run every job; `seed` is of the placements that draw lots."""
+    if seed < 0:
+        raise ConfigError(f"seed is {seed}, expected 0 or more")
+    room = None if repartitioner is None else MOST_SLICES
+    worlds = Worlds(cluster, Stock([workload]), 1, rules, room)
+    worlds.load(0, 0, seed)
+    rank, parameters = placer.rank.pointer, placer.numbers()
+    every = NEVER if repartitioner is None else repartitioner.every
+    began = time.perf_counter()
+    _begin(worlds.world)
+    while _play(worlds.world, rank, parameters, int(worlds.world["events"][0]) + every):
+        assert repartitioner is not None
+        _ask(worlds.world, repartitioner.wanted(_view(worlds), workload).astype(np.int64))
+    seconds = time.perf_counter() - began
+    config = {
+        "placer": placer.name,
+        "repartitioner": None if repartitioner is None else repartitioner.name,
+        "preemption": rules.preemption.value,
+        "busy": rules.busy.value,
+        "pause": rules.pause,
+        "seed": seed,
+    }
+    return schedule_of(worlds, 0, workload, seconds, config)
+
+
+def _view(worlds: Worlds) -> ClusterView:
+    world = worlds.world[0]
+    return ClusterView(
+        now=float(world["now"]),
+        way=worlds.cuts["way"][worlds.gpu["cut"][0]],
+        busy=worlds.gpu["busy"][0].copy(),
+        waiting=worlds.queue[0, : world["queued"]][::-1].copy(),
+    )
+
+
+def schedule_of(
+    worlds: Worlds, i: int, workload: MigWorkload, seconds: float, config: dict[str, Any]
+) -> MigSchedule:
+    """What has happened in world i."""
+    world, task = worlds.world[i], worlds.task[i, : len(workload)]
+    return MigSchedule(
+        workload=workload,
+        cluster=worlds.cluster,
+        start=task["start"].copy(),
+        end=task["end"].copy(),
+        gpu=task["gpu"].copy(),
+        size=task["size"].copy(),
+        energy=worlds.gpu["energy"][i].copy(),
+        work=worlds.gpu["work"][i].copy(),
+        span=float(world["now"] - world["origin"]),
+        repartitions=int(world["repartitions"]),
+        preemptions=int(world["preemptions"]),
+        events=int(world["events"]),
+        sim_seconds=seconds,
+        config=config,
+    )

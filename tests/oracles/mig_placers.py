@@ -1,0 +1,64 @@
+"""The placements on slices again: a tuple of keys per slice, the lowest goes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dovetail.policies.mig import MARGINAL_WEIGHT
+from tests.oracles.mig import Rank
+
+Facts = dict[str, Any]
+
+
+def on_time(fact: Facts) -> bool:
+    return bool(fact["lateness"] <= 0)
+
+
+def soonest(fact: Facts) -> tuple[float, ...]:
+    return (1, fact["duration"], -fact["packed"])
+
+
+def most_packed(moment: Facts, fact: Facts) -> tuple[float, ...]:
+    return (0, -fact["packed"], -fact["duration"]) if on_time(fact) else soonest(fact)
+
+
+def categorical(moment: Facts, fact: Facts) -> tuple[float, ...]:
+    suits = {1: 7.0, 2: 3.5, 3: 2.0, 4: 1.0}[moment["category"]]
+    distance = abs(fact["mean_size"] - suits)
+    return (0, distance, -fact["packed"], -fact["duration"]) if on_time(fact) else soonest(fact)
+
+
+def unless_late(moment: Facts, fact: Facts) -> tuple[float, ...]:
+    """Declines slices on which the job would be late, unless it is late anyway or all is idle."""
+    hopeless = moment["left"] < moment["shortest"] or moment["busy"] == 0
+    return (math.inf,) if fact["lateness"] > 0 and not hopeless else (-fact["size"],)
+
+
+def everything(moment: Facts, fact: Facts) -> tuple[float, ...]:
+    """Senseless, but it depends on every fact: one that is wrong shows."""
+    counts = moment["queued"] + 3 * moment["overdue"] + 5 * moment["free"] + 7 * moment["slots"]
+    counts += 11 * moment["busy"] + 13 * moment["compute"] + 17 * moment["category"]
+    time = moment["now"] + moment["shortest"] + min(1e6, moment["left"])
+    slices = fact["size"] + fact["slices"] + fact["mean_size"] + 3.0 * fact["packed"]
+    return (
+        counts * fact["size"] % 5,
+        (counts + slices) * (fact["duration"] + max(-1e6, fact["lateness"])) % 7.0,
+        (time + fact["energy"]) % 3.0,
+        fact["chance"],
+    )
+
+
+RANKS: dict[str, Rank] = {
+    "random": lambda moment, fact: (fact["chance"],),
+    "smallest-first": lambda moment, fact: (fact["size"],),
+    "largest-first": lambda moment, fact: (-fact["size"],),
+    "eft": lambda moment, fact: (fact["duration"],),
+    "edf-most-packed": most_packed,
+    "marginal-et": lambda moment, fact: (
+        MARGINAL_WEIGHT * fact["energy"] + max(0.0, fact["lateness"]),
+    ),
+    "categorical-edf": categorical,
+    "unless-late": unless_late,
+    "everything": everything,
+}
