@@ -8,6 +8,7 @@ schedule = simulate_mig(day, cluster, PLACERS["eft"])
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ from dovetail.simulator.mig.build import MigRules, Stock, Worlds
 from dovetail.simulator.mig.gpus import ask
 from dovetail.simulator.mig.placing import describe, put, seek
 from dovetail.simulator.mig.rows import NOBODY, MigWorld, keys, moment, slice_facts, slices
+
+Watch = Callable[[float, Ints], None]
+"""Gets the time, and the configuration of each GPU (numbers from 1)."""
 
 NEVER = 2**62
 """A number of events that no simulation reaches."""
@@ -102,8 +106,12 @@ def simulate_mig(
     repartitioner: Repartitioner | None = None,
     rules: MigRules = PLAIN,
     seed: int = 0,
+    watch: Watch | None = None,
 ) -> MigSchedule:
-    """Run every job; `seed` is of the placements that draw lots."""
+    """Run every job; `seed` is of the placements that draw lots.
+
+    `watch` is told how the GPUs are cut whenever the repartitioner has been asked.
+    """
     if seed < 0:
         raise ConfigError(f"seed is {seed}, expected 0 or more")
     room = None if repartitioner is None else MOST_SLICES
@@ -116,6 +124,8 @@ def simulate_mig(
     while _play(worlds.world, rank, parameters, int(worlds.world["events"][0]) + every):
         assert repartitioner is not None
         _ask(worlds.world, repartitioner.wanted(_view(worlds), workload).astype(np.int64))
+        if watch is not None:
+            watch(float(worlds.world["now"][0]), worlds.configurations(0))
     seconds = time.perf_counter() - began
     config = {
         "placer": placer.name,
@@ -150,6 +160,7 @@ def schedule_of(
         end=task["end"].copy(),
         gpu=task["gpu"].copy(),
         size=task["size"].copy(),
+        offset=task["offset"].copy(),
         energy=worlds.gpu["energy"][i].copy(),
         work=worlds.gpu["work"][i].copy(),
         span=float(world["now"] - world["origin"]),
