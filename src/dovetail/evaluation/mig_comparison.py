@@ -29,6 +29,7 @@ from dovetail.domain.mig_workload import MigWorkload
 from dovetail.evaluation.mig_bounds import mig_bounds
 from dovetail.evaluation.mig_contenders import Contender, labels
 from dovetail.evaluation.run import version
+from dovetail.evaluation.statistics import Interval, ratio_of_means
 
 Progress = Callable[[int, int, str], None]
 """Runs done, runs in all, the contender that was just run."""
@@ -69,6 +70,10 @@ class MigComparison:
         if metric not in self.rows[0].mean:
             raise ConfigError(f"no metric {metric!r}; known are {', '.join(self.rows[0].mean)}")
         return min(self.rows, key=lambda row: row.mean[metric])
+
+    def bound_of(self, row: MigRow) -> Figures:
+        """The bounds for the GPUs of a row."""
+        return next(bound.mean for bound in self.bounds if bound.gpus == row.contender.gpus)
 
     def to_json(self) -> str:
         """Stable text: sorted keys; only sim_seconds varies."""
@@ -123,6 +128,11 @@ def compare_mig(
         },
         complete=sum(map(len, found)) == total,
     )
+
+
+def paired(row: MigRow, other: MigRow, metric: str = "energy_tardiness") -> Interval:
+    """This row's mean as a share of the other's, over the same days."""
+    return ratio_of_means(row.per_day[metric], other.per_day[metric])
 
 
 def _row(label: str, contender: Contender, results: Sequence[Mapping[str, Any]]) -> MigRow:

@@ -10,19 +10,54 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from dovetail.agents.checkpoint import load_checkpoint
+from dovetail.agents.mig_control import CONTROL_MODELS, MigPolicy, load_control
+from dovetail.agents.mig_models import PLACER_MODELS, placer_named
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.mig_cluster import MigCluster
-from dovetail.domain.mig_policy import Placer, Repartitioner
+from dovetail.domain.mig_mean_field import MeanField
+from dovetail.domain.mig_policy import Placer
 from dovetail.domain.mig_schedule import MigSchedule
 from dovetail.domain.mig_workload import MigWorkload
 from dovetail.domain.registry import Registry
-from dovetail.policies.mig import PLACERS
 from dovetail.simulator.mig import simulate_mig
+from dovetail.simulator.mig.engine import Watch
 
 NONE = "none"
 """GPUs stay as they are cut."""
 
-REPARTITIONERS: Registry[Repartitioner | None] = Registry("repartitioner", {NONE: None})
+REPARTITIONERS: Registry[MeanField | None] = Registry("repartitioner", {NONE: None})
+"""By name; all others are learned, and lie in a checkpoint's folder."""
+
+
+def placer_behind(text: str) -> Placer:
+    """A placement by name, or that of a checkpoint: of a placement, or of a whole control."""
+    return control_behind(Path(text)).placer if _is_control(text) else placer_named(text)
+
+
+def repartitioner_behind(text: str) -> MeanField | None:
+    """The repartitioner of a checkpoint, or none."""
+    if not _is_control(text):
+        if text not in REPARTITIONERS and Path(text).is_dir():
+            raise ConfigError(
+                f"{text}: has no repartitioner; train one with dovetail mig train repartition"
+            )
+        return REPARTITIONERS[text]
+    return control_behind(Path(text)).field
+
+
+def control_behind(folder: Path) -> MigPolicy:
+    return load_control(folder)[0]
+
+
+def _is_control(text: str) -> bool:
+    """Whether this is the folder of a checkpoint that holds a control."""
+    folder = Path(text)
+    if not folder.is_dir():
+        return False
+    return load_checkpoint(folder, {**PLACER_MODELS, **CONTROL_MODELS}).kind in CONTROL_MODELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +66,12 @@ class Parts:
 
     cluster: MigCluster
     placer: Placer
-    repartitioner: Repartitioner | None
+    repartitioner: MeanField | None
 
-    def run(self, workload: MigWorkload, seed: int = 0) -> MigSchedule:
-        return simulate_mig(workload, self.cluster, self.placer, self.repartitioner, seed=seed)
+    def run(self, workload: MigWorkload, seed: int = 0, watch: Watch | None = None) -> MigSchedule:
+        return simulate_mig(
+            workload, self.cluster, self.placer, self.repartitioner, seed=seed, watch=watch
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +86,8 @@ class Contender:
         """What the names stand for; an unknown one answers "did you mean"."""
         return Parts(
             MigCluster.parse(self.cluster),
-            PLACERS[self.placer],
-            REPARTITIONERS[self.repartitioner],
+            placer_behind(self.placer),
+            repartitioner_behind(self.repartitioner),
         )
 
     @property

@@ -30,11 +30,11 @@ def _million(value: float) -> str:
     return f"{value / 1e6:.3f}"
 
 
-def _kwh(value: float) -> str:
+def kilowatt_hours(value: float) -> str:
     return f"{value:.1f}"
 
 
-def _et(value: float) -> str:
+def plain(value: float) -> str:
     return f"{value:.3f}"
 
 
@@ -58,7 +58,10 @@ COLUMNS = (
         "Minutes after the deadline, 0 for jobs on time, as the mean over jobs that ended.",
     ),
     MigColumn(
-        "energy_kwh", "energy kWh", _kwh, "What all GPUs drew, from the first job to the last end."
+        "energy_kwh",
+        "energy kWh",
+        kilowatt_hours,
+        "What all GPUs drew, from the first job to the last end.",
     ),
     MigColumn(
         "energy_watt_minutes",
@@ -69,7 +72,7 @@ COLUMNS = (
     MigColumn(
         "energy_tardiness",
         "ET",
-        _et,
+        plain,
         "(a × energy in W·min + mean tardiness in minutes) / (a + 1): both in one number.",
     ),
     MigColumn(
