@@ -171,7 +171,7 @@ def learned(arrays: Arrays, name: str) -> MigPolicy:
 def published(arrays: Arrays, name: str) -> MigPolicy:
     """The published mean-field controller: a network from distributions to one matrix."""
     every, likely = (int(number) for number in _numbers(arrays, "asked", name))
-    layers = []
+    layers: list[tuple[Floats, Floats]] = []
     while f"weights{len(layers)}" in arrays:
         number = len(layers)
         layers.append(

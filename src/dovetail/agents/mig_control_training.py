@@ -11,12 +11,14 @@ GPUs are cut, then how jobs are placed on that, then both at once.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from dovetail.agents.mig_control import (
     BOTH,
     CONTROL_MODELS,
     CONTROLS,
+    PARTS,
     Control,
     MigPolicy,
     load_control,
@@ -78,11 +81,20 @@ def train_placement_on_static(
 
 
 def train_joint(
-    config: ControlTraining, folder: Path, report: Report = lambda progress: None
+    config: ControlTraining,
+    folder: Path,
+    report: Report = lambda progress: None,
+    begin: Path | None = None,
 ) -> Checkpoint:
-    """Learn both, in turn and then together."""
-    turns = ("repartition", "placement", BOTH)
-    return _train(CONTROLS["joint"], turns, config, folder, report)
+    """Learn both, in turn and then together; `begin` is a control that was learned before.
+
+    The parts that it has need no turn of their own.
+    """
+    control = CONTROLS["joint"]
+    found = {} if begin is None else load_control(begin)[1].arrays
+    turns = (*(part for part in control.parts if part not in found), BOTH)
+    start = {name: np.asarray(found[name]) for name in control.parts if name in found}
+    return _train(control, turns, config, folder, report, start)
 
 
 def evaluate(
@@ -103,10 +115,12 @@ def evaluate(
 
 
 def _train(
-    control: Control, turns: tuple[str, ...], config: ControlTraining, folder: Path, report: Report
-) -> Checkpoint:
+    control: Control, turns: tuple[str, ...], config: ControlTraining, folder: Path, report: Report,
+    start: Mapping[str, Floats] = MappingProxyType({}),
+) -> Checkpoint:  # fmt: skip
     """Ctrl-C ends the training after saving; the best vector so far is in the folder."""
-    run = _Run(control, turns, config, folder)
+    vector = np.concatenate([start.get(name, PARTS[name].start) for name in control.parts])
+    run = _Run(control, turns, config, folder, vector)
     run.resume()
     run.go_on(report)
     return load_control(folder)[1]
@@ -116,7 +130,12 @@ class _Run:
     """The state of a training: the search of the present turn, the best vector, their files."""
 
     def __init__(
-        self, control: Control, turns: tuple[str, ...], config: ControlTraining, folder: Path
+        self,
+        control: Control,
+        turns: tuple[str, ...],
+        config: ControlTraining,
+        folder: Path,
+        start: Floats,
     ) -> None:
         self.control, self.turns, self.config, self.folder = control, turns, config, folder
         cluster = MigCluster.parse(config.cluster)
@@ -126,9 +145,14 @@ class _Run:
         self.weight = balanced_weight(static)
         self.static = costs(static, self.weight)
         self.chosen_static = costs(self.choosing.play(BELOW, None), self.weight)
-        self.facts = {"control": control.name, "turns": list(turns), "config": asdict(config)}
+        self.facts = {
+            "control": control.name,
+            "turns": list(turns),
+            "config": asdict(config),
+            "start_digest": hashlib.sha256(start.tobytes()).hexdigest()[:16],
+        }
         self.epoch, self.best, self.seconds = 0, math.inf, 0.0
-        self.vector = self.best_vector = control.start
+        self.vector = self.best_vector = start
         self._begin_turn()
 
     @property

@@ -68,11 +68,19 @@ class Controller(nn.Module):
         )  # fmt: skip
         self.deviation = nn.Parameter(torch.full((ways * ways,), config.noise))
         with torch.no_grad():
-            self.actor[-1].weight.mul_(0.1)
-            self.actor[-1].bias.copy_(config.stay * torch.eye(ways).flatten())
+            last = list(self.actor.parameters())
+            last[-2].mul_(0.1)
+            last[-1].copy_(config.stay * torch.eye(ways).flatten())
 
-    def chances(self, seen: torch.Tensor) -> torch.distributions.Normal:
-        return torch.distributions.Normal(self.actor(seen), self.deviation.exp())
+    def draw(self, seen: torch.Tensor) -> torch.Tensor:
+        """Logits, with noise."""
+        mean: torch.Tensor = self.actor(seen)
+        return mean + self.deviation.exp() * torch.randn_like(mean)
+
+    def log_density(self, seen: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """Of logits that were drawn, but for a constant."""
+        off = (logits - self.actor(seen)) / self.deviation.exp()
+        return -(0.5 * off.square() + self.deviation).sum(1)
 
     def arrays(self) -> dict[str, Floats]:
         """The actor's layers; no torch is needed to use them."""
@@ -146,18 +154,17 @@ class _Trainer:
         count, ways = self.config.environments, self.batch.ways
         with torch.inference_mode():
             for _ in range(self.config.steps):
-                chances = self.net.chances(self.seen)
-                logits = chances.sample()
+                logits = self.net.draw(self.seen)
                 value = self.net.critic(self.seen).squeeze(1).numpy().astype(np.float64)
                 found, reward, done, _ = self.batch.step(logits.view(count, ways, ways).numpy())
-                chance = chances.log_prob(logits).sum(1)
+                chance = self.net.log_density(self.seen, logits)
                 parts.append((self.seen, logits, chance, reward / self.unit, done, value))
                 self.seen = torch.from_numpy(found.copy())
             after = self.net.critic(self.seen).squeeze(1).numpy().astype(np.float64)
-        seen, logits, chance, reward, done, value = zip(*parts, strict=True)
+        seen, logits_, chances, rewards, dones, values = zip(*parts, strict=True)
         return Played(
-            torch.stack(seen), torch.stack(logits), torch.stack(chance),
-            np.array(reward), np.array(done), np.array(value), after,
+            torch.stack(seen), torch.stack(logits_), torch.stack(chances),
+            np.array(rewards), np.array(dones), np.array(values), after,
         )  # fmt: skip
 
     def improve(self, played: Played) -> None:
@@ -171,10 +178,10 @@ class _Trainer:
         seen, logits = played.seen.flatten(0, 1).clone(), played.logits.flatten(0, 1).clone()
         before = played.chance.flatten().clone()
         for _ in range(config.passes):
-            for rows in torch.randperm(len(seen)).split(config.minibatch):
-                ratio = (
-                    self.net.chances(seen[rows]).log_prob(logits[rows]).sum(1) - before[rows]
-                ).exp()
+            order = torch.randperm(len(seen))
+            for first in range(0, len(seen), config.minibatch):
+                rows = order[first : first + config.minibatch]
+                ratio = (self.net.log_density(seen[rows], logits[rows]) - before[rows]).exp()
                 limited = ratio.clamp(1 - config.clip, 1 + config.clip)
                 worth = torch.minimum(ratio * normal[rows], limited * normal[rows]).mean()
                 error = (self.net.critic(seen[rows]).squeeze(1) - target[rows]).square().mean()

@@ -78,6 +78,7 @@ class Theatre:
     ) -> Floats:
         """[days, 3] share of late jobs, mean tardiness (minutes), energy (W·min)."""
         self._load(configurations or self.cluster.configurations, seed)
+        self._worlds.follow(placer)
         days = np.array(range(self.count) if chosen is None else chosen, np.int64)
         played = field or STATIC
         scores = np.zeros((len(days), 3))
