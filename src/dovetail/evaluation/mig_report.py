@@ -41,9 +41,7 @@ def mig_report_html(comparison: MigComparison, day: MigWorkload) -> str:
     """The page. Every name in it comes from outside and is escaped where it is put in."""
     config = comparison.config
     title = f"Sliced GPUs: {config['workload']}"
-    warning = (
-        "" if comparison.complete else "<p class='warning'>Interrupted: some runs are missing."
-    )
+    warning = "" if comparison.complete else "<p class='warning'>Interrupted: runs are missing.</p>"
     return page(
         title,
         f"<header><h1>{escape(title)}</h1><p class='lead'>{escape(headline(comparison))}</p>"
