@@ -11,6 +11,7 @@ from dovetail.cli import INTERRUPTED
 from dovetail.cli.files import refuse_bad_targets, write_whole
 from dovetail.cli.mig_options import (
     CLUSTER,
+    KERNEL,
     CompressOption,
     HoursOption,
     PodsOption,
@@ -133,7 +134,7 @@ def play_all(
     from dovetail.cli.screen import progress_bar, warn_of_compiling
     from dovetail.evaluation.mig_comparison import compare_mig
 
-    warn_of_compiling()
+    warn_of_compiling(KERNEL)
     try:
         with progress_bar(f"comparing {len(contenders)} policies") as advance:
             return compare_mig(

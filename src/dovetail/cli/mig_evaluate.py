@@ -9,7 +9,7 @@ import typer
 
 from dovetail.cli.files import refuse_bad_targets
 from dovetail.cli.mig_compare import ReportOption, finish, play_all
-from dovetail.cli.mig_options import WeightOption, weight_of
+from dovetail.cli.mig_options import KERNEL, WeightOption, weight_of
 from dovetail.cli.options import JsonOption, SeedOption, names_in
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def mig_evaluate(
     learned = Learned.load(model, cluster)
     names = names_in(placers, "--placers")
     weight = learned.weight if energy_weight is None else weight_of(energy_weight)
-    warn_of_compiling()
+    warn_of_compiling(KERNEL)
     with progress_bar("searching the best static cut") as advance:
         others = rivals(
             learned,

@@ -12,6 +12,9 @@ from dovetail.domain.errors import ConfigError
 if TYPE_CHECKING:
     from dovetail.traces.mig_source import MigSource
 
+KERNEL = "engine._play"
+"""The last to be compiled: the loop of the simulator for sliced GPUs."""
+
 CLUSTER = "8xa100-40-rounded:1,1,2,2,3,3,12,12"
 """The published one: 8 GPUs, 20 slices."""
 

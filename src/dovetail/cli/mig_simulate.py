@@ -10,6 +10,7 @@ import typer
 from dovetail.cli.files import refuse_bad_targets
 from dovetail.cli.mig_options import (
     CLUSTER,
+    KERNEL,
     CompressOption,
     HoursOption,
     PodsOption,
@@ -108,7 +109,7 @@ def mig_simulate(
     parts = who.parts()
     (day,) = source_of(workload, pods, compress, slack, rate, hours).days(1, seed)
     print_notes(day.trace.notes)
-    warn_of_compiling()
+    warn_of_compiling(KERNEL)
     figures = summary(parts.run(day, seed), weight)
     bound = mig_bounds(day, parts.cluster)
     bounds = bound_figures(bound.energy_joules, bound.tardiness_mean, weight)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dovetail.cli.mig_options import HoursOption, RateOption, SlackOption, drawn_settings
+from dovetail.cli.mig_options import KERNEL, HoursOption, RateOption, SlackOption, drawn_settings
 from dovetail.cli.options import SeedOption
 
 
@@ -85,7 +85,7 @@ def mig_train(
         "validation_days": validation_days, "seed": seed, **drawn_settings(slack, rate, hours),
     }  # fmt: skip
     config = agent.configure({name: v for name, v in settings.items() if v is not None})
-    warn_of_compiling()
+    warn_of_compiling(KERNEL)
     last = None
     with progress_bar(f"learning {what}") as fraction:
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dovetail.evaluation.units import duration
+from dovetail.evaluation.units import duration, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +100,10 @@ def line(number: int) -> dict[str, Any]:
 
 
 def tick(value: float, write: Callable[[float], str]) -> str:
-    return duration(value).replace(".0 ", " ") if write is duration else f"{value:,g}"
+    """A mark of an axis, as short as it can be written."""
+    if write in (duration, share):
+        return write(value).replace(".0 ", " ")
+    return f"{value:,g}"
 
 
 def short(label: str, most: int = 28) -> str:

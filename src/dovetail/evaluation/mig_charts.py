@@ -16,8 +16,8 @@ from dovetail.evaluation.mig_history import Cuts, power
 from dovetail.evaluation.mig_table import BOUND
 
 HOUR = 3600.0
-POWER_BINS = 144
-"""Ten minutes of a day each: finer ones show single jobs, not the day."""
+POWER_BINS = 96
+"""A quarter of an hour of a day each: finer ones show single jobs, not the day."""
 
 
 def bars(comparison: MigComparison, metric: str, write: Callable[[float], str]) -> str:

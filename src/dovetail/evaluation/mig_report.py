@@ -28,8 +28,8 @@ from dovetail.evaluation.units import UNKNOWN, count, share
 WINDOW = 2 * 3600.0
 """Seconds of the day that are shown job by job: a whole day would be a blur."""
 
-MOST_LINES = 7
-"""Of a chart: there are as many colours that everyone can tell apart."""
+MOST_LINES = 4
+"""Of power over a day: more of them hide each other."""
 
 
 def write_mig_report(comparison: MigComparison, day: MigWorkload, path: str | Path) -> None:
@@ -56,7 +56,7 @@ def headline(comparison: MigComparison) -> str:
     best, first = comparison.best(), comparison.rows[0]
     text = (
         f"By energy and tardiness together, {best.label} is best: "
-        f"{share(best.mean['late_share'])} of jobs end late, and a day takes "
+        f"{share(best.mean['late_share'])} of jobs end late, and the GPUs draw "
         f"{kilowatt_hours(best.mean['energy_kwh'])} kWh."
     )
     if best is not first:
@@ -66,7 +66,7 @@ def headline(comparison: MigComparison) -> str:
         )
     bound = comparison.bound_of(best)["energy_kwh"]
     over = best.mean["energy_kwh"] / bound - 1.0 if bound > 0 else 0.0
-    return f"{text} Its energy is {share(over)} above what nobody can go below."
+    return f"{text} The energy of {best.label} is {share(over)} above the least possible."
 
 
 def _table(comparison: MigComparison) -> str:
