@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from gymnasium import spaces
 
-from dovetail.agents.mig_paper_policy import SlotNetwork, evaluate_slots
+from dovetail.agents.mig_paper_policy import SlotNetwork, evaluate_slots, load_slots, save_slots
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.mig_cluster import MigCluster
 from dovetail.envs.mig_batch import MigPlacementBatch
@@ -124,9 +125,10 @@ def test_rates_fall_evenly_from_the_first_to_the_last() -> None:
     assert rate(0.0) == rate(-0.1) == pytest.approx(1e-5)
 
 
-def test_a_network_reads_back_as_it_was_written_and_knows_its_cluster() -> None:
-    network, _ = train_slots("ppo", TINY)
-    again = SlotNetwork.read(network.arrays(), "again")
+def test_a_network_reads_back_as_it_was_written_and_knows_its_cluster(tmp_path: Path) -> None:
+    network, seconds = train_slots("ppo", TINY)
+    save_slots(tmp_path, network, {"method": "ppo", "seconds": seconds})
+    again = load_slots(tmp_path)
     seen = np.random.default_rng(0).normal(size=(5, network.layers[0][0].shape[0]))
     mask = np.ones((5, network.layers[-1][1].shape[0]))
     np.testing.assert_array_equal(network.scores(seen, mask), again.scores(seen, mask))
