@@ -22,6 +22,9 @@ from dovetail.domain.mig_policy import Placer
 from dovetail.traces.synthetic.mig_day import TIGHT
 
 DAYS = range(10)
+UNSEEN = range(500, 530)
+"""The first ten days were looked at while the terms of the prices were chosen; these were not."""
+
 PUBLISHED = ("eft", "largest-first", "smallest-first", "random")
 OTHERS = ("edf-most-packed", "marginal-et", "categorical-edf", "prices")
 SLOT_STEPS = 100_000
@@ -108,6 +111,7 @@ def run(slot_steps: int = SLOT_STEPS) -> dict[str, Any]:
     return {
         "days": len(DAYS),
         "mig_day": means(evaluate_placement(given, DAYS) + learned),
+        "unseen_days": means(evaluate_placement(given, UNSEEN)),
         "training": costs,
         "slot_steps": slot_steps,
         "slot_training": slot_costs,
