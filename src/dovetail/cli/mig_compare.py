@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dovetail.evaluation.mig_comparison import MigComparison
     from dovetail.evaluation.mig_contenders import Contender
 
-PLACERS = "eft,smallest-first,random,edf-most-packed,marginal-et,categorical-edf,prices"
+PLACERS = "eft,smallest-first,random,edf-most-packed,marginal-et,categorical-edf,dovetail"
 
 ReportOption = Annotated[
     Path | None,
@@ -106,6 +106,8 @@ def mig_compare(
         --report report.html
     """
     refuse_bad_targets(json=json, report=report)
+    from dovetail.cli.mig_table import print_mig_comparison
+    from dovetail.cli.screen import results
     from dovetail.evaluation.mig_contenders import Contender, cross
 
     weight = weight_of(energy_weight)
@@ -124,7 +126,8 @@ def mig_compare(
     drawn = workload is None and pods is None
     played = source.days(days or (10 if drawn else 1), seed)
     found = play_all(played, contenders, seed, weight)
-    finish(found, played, json, report)
+    print_mig_comparison(found, results())
+    write_all(found, played, json, report)
 
 
 def play_all(
@@ -149,14 +152,10 @@ def play_all(
         raise typer.Exit(INTERRUPTED) from None
 
 
-def finish(
+def write_all(
     found: MigComparison, days: Sequence[MigWorkload], json: Path | None, report: Path | None
 ) -> None:
-    """Show the table and write what was asked for."""
-    from dovetail.cli.mig_table import print_mig_comparison
-    from dovetail.cli.screen import results
-
-    print_mig_comparison(found, results())
+    """Write what was asked for; an interrupted comparison ends the command as Ctrl-C does."""
     if json is not None:
         write_whole(json, lambda part: part.write_text(found.to_json(), encoding="utf-8"))
         typer.echo(f"figures: {json}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dovetail.cli.files import refuse_bad_targets
-from dovetail.cli.mig_compare import ReportOption, finish, play_all
+from dovetail.cli.mig_compare import ReportOption, play_all, write_all
 from dovetail.cli.mig_options import KERNEL, WeightOption, weight_of
 from dovetail.cli.options import JsonOption, SeedOption, names_in
 
@@ -20,7 +19,12 @@ RIVALS = "eft,smallest-first,edf-most-packed,marginal-et,categorical-edf"
 
 def mig_evaluate(
     model: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A checkpoint's folder.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DIR",
+            help="A checkpoint's folder, or `dovetail`: the placement that is shipped.",
+            show_default=False,
+        ),
     ],
     cluster: Annotated[
         str | None,
@@ -50,7 +54,8 @@ def mig_evaluate(
       dovetail mig evaluate joint --days 10 --report report.html
     """
     refuse_bad_targets(json=json, report=report)
-    from dovetail.cli.screen import progress_bar, warn_of_compiling
+    from dovetail.cli.mig_table import print_mig_comparison
+    from dovetail.cli.screen import progress_bar, results, warn_of_compiling
     from dovetail.evaluation.mig_unseen import Learned, refuse_trained, rivals
 
     refuse_trained(seed, days)
@@ -67,8 +72,9 @@ def mig_evaluate(
         )
     played = learned.source.days(days, seed)
     found = play_all(played, [learned.contender(), *others], seed, weight)
+    print_mig_comparison(found, results())
     _show_ratios(found)
-    finish(found, played, json, report)
+    write_all(found, played, json, report)
 
 
 def _show_ratios(found: MigComparison) -> None:
@@ -81,11 +87,13 @@ def _show_ratios(found: MigComparison) -> None:
              "energy": "energy_kwh"}  # fmt: skip
     table = columns(f"{cell(first.label)} against", *heads, right=list(heads))
     for row in others:
-        table.add_row(cell(row.label), *(str(paired(first, row, key)) for key in heads.values()))
+        # The interval below its value: side by side, four of them fill 100 columns.
+        ratios = (str(paired(first, row, key)).split(" ", 1) for key in heads.values())
+        table.add_row(cell(row.label), *("\n".join(map(cell, ratio)) for ratio in ratios))
     console = results()
+    console.print()
     console.print(table)
     console.print(
-        "\nRatios of means, paired by day, with 95 % intervals; below 1 the learned one is "
-        "better.\n",
+        "\nRatios of means, paired by day, with 95 % intervals; below 1 the first is better.",
         style="dim",
     )

@@ -11,7 +11,15 @@ from dovetail.cli.screen import columns
 from dovetail.evaluation.mig_comparison import MigComparison
 from dovetail.evaluation.mig_table import COLUMNS, bound_cells, caption, cells
 
-_FIRST_TO_GO = ("unfinished", "idle_slice_share", "energy_watt_minutes", "repartitions")
+_LONGEST_LABEL = 30
+_FIRST_TO_GO = (
+    "unfinished",
+    "idle_slice_share",
+    "energy_watt_minutes",
+    "repartitions",
+    "tardiness_mean",
+    "energy_kwh",
+)
 
 
 def print_mig_comparison(comparison: MigComparison, console: Console) -> None:
@@ -29,8 +37,10 @@ def _table(comparison: MigComparison, left_out: list[str]) -> Table:
     kept = [n for n, column in enumerate(COLUMNS) if column.key not in left_out]
     titles = [COLUMNS[n].title for n in kept]
     table = columns("policy", *titles, right=titles)
+    longest = max(len(row.label) for row in comparison.rows)
     for place, column in enumerate(table.columns):
-        column.no_wrap = place > 0
+        # A checkpoint's path may be long: only that is broken into lines.
+        column.no_wrap = place > 0 or longest <= _LONGEST_LABEL
     for label, line in cells(comparison):
         table.add_row(
             cell(label),

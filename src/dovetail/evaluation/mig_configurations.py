@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.mig_cluster import MigCluster
+from dovetail.domain.mig_cluster import GPU_TYPES, MigCluster
 from dovetail.domain.mig_metrics import energy_tardiness, summary
 from dovetail.domain.mig_policy import Placer
 from dovetail.domain.mig_workload import MigWorkload
@@ -82,6 +82,15 @@ def best_configurations(
         if cost_of(nearest) >= cost_of(best):
             return Found(best, cost_of(best), len(costs))
         best = nearest
+
+
+def whole_gpus(model: str, count: int) -> MigCluster:
+    """So many GPUs of a model, none of them cut; for a model without known power an error."""
+    if model not in GPU_TYPES:
+        raise ConfigError(
+            f"{model} cannot be simulated: its power is not known; known are {', '.join(GPU_TYPES)}"
+        )
+    return MigCluster((GPU_TYPES[model],) * count, (1,) * count)
 
 
 def _multiset(cluster: MigCluster) -> tuple[Any, ...]:

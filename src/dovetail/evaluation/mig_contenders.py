@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from dovetail.agents.checkpoint import load_checkpoint
@@ -93,8 +94,8 @@ class Contender:
     @property
     def gpus(self) -> str:
         """The GPUs, however they are cut: 8xa100-40."""
-        counts = Counter(kind.name for kind in MigCluster.parse(self.cluster).types)
-        return " + ".join(f"{count}x{name}" for name, count in sorted(counts.items()))
+        kinds = Counter(kind.name for kind in MigCluster.parse(self.cluster).types)
+        return " + ".join(f"{number}x{name}" for name, number in sorted(kinds.items()))
 
     def label(self) -> str:
         """Who places and who cuts; a control that was learned as one thing is named once."""
@@ -116,9 +117,15 @@ def cross(
 
 
 def labels(contenders: Sequence[Contender]) -> list[str]:
-    """Short names; the cluster is left out where all have the same."""
-    several = len({contender.cluster for contender in contenders}) > 1
-    return [
-        f"{contender.label()} on {contender.cluster}" if several else contender.label()
-        for contender in contenders
-    ]
+    """Short names: clusters by letter (see `letters`), and left out where all have the same."""
+    named = letters(contenders)
+    if len(named) < 2:
+        return [contender.label() for contender in contenders]
+    return [f"{contender.label()} on {named[contender.cluster]}" for contender in contenders]
+
+
+def letters(contenders: Sequence[Contender]) -> dict[str, str]:
+    """A letter for each cluster, in order of appearance; after Z follows A2."""
+    clusters = dict.fromkeys(contender.cluster for contender in contenders)
+    names = (f"{chr(ord('A') + n % 26)}{n // 26 + 1 if n >= 26 else ''}" for n in count())
+    return dict(zip(clusters, names, strict=False))

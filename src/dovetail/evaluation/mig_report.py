@@ -18,6 +18,7 @@ from dovetail.evaluation.mig_table import (
     bound_cells,
     caption,
     cells,
+    clusters_of,
     kilowatt_hours,
     minutes,
     plain,
@@ -126,7 +127,9 @@ def _day(comparison: MigComparison, day: MigWorkload) -> str:
     text += figure(
         f"Jobs on slices under {best}, around the moment when most jobs wait",
         mig_charts.gantt(schedule, cuts, first, last),
-        f"Which slice runs a job when, under {best}; a bar is a job, a lane a memory slice",
+        f"Which slice runs a job when, under {best}",
+        "A bar is a job. Every GPU has a row for each of its memory slices; its label gives the "
+        "compute slices of its instances at the left edge.",
     )
     for label, (run, history) in played.items():
         if run.repartitions > 0:
@@ -159,13 +162,10 @@ def _assumptions(comparison: MigComparison) -> str:
         *(("Note", note) for note in config["notes"]),
         ("Days", f"{config['days_kept']} of {config['days']}, seeds from {config['seed']} on"),
         ("Jobs a day", f"{count(min(jobs))} to {count(max(jobs))}"),
-        *(
-            ("GPUs as cut at first", cluster)
-            for cluster in dict.fromkeys(row.contender.cluster for row in comparison.rows)
-        ),
+        *(("GPUs as cut at first", cluster) for cluster in clusters_of(comparison)),
         ("Who is next", "the waiting job with the earliest deadline, unless a placement passes it"),
         ("Preemption", "never"),
-        ("Weight a of energy in ET", f"{config['energy_weight']:g}"),
+        ("Weight a of energy in ET", f"{config['energy_weight']:.3g}"),
         ("Version", str(config["version"])),
     ]
     return f"<section><h2>What was assumed</h2>{definitions(items)}</section>"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dovetail.evaluation.mig_comparison import MigComparison, MigRow
+from dovetail.evaluation.mig_contenders import letters
 from dovetail.evaluation.table import Cell
 from dovetail.evaluation.units import UNKNOWN, count
 
@@ -134,14 +135,22 @@ def _spread(row: MigRow, column: MigColumn) -> str:
     return f"{SPREAD}{column.write(row.std[column.key])}"
 
 
+def clusters_of(comparison: MigComparison) -> list[str]:
+    """The clusters, each with the letter that it has in labels if there are several."""
+    named = letters([row.contender for row in comparison.rows])
+    if len(named) < 2:
+        return list(named)
+    return [f"{letter} = {cluster}" for cluster, letter in named.items()]
+
+
 def caption(comparison: MigComparison) -> str:
     """What the figures rest on."""
     config = comparison.config
     kept, jobs = config["days_kept"], config["jobs"]
     days = "one workload" if kept == 1 else f"mean ± standard deviation over {kept} workloads"
-    clusters = "; ".join(dict.fromkeys(row.contender.cluster for row in comparison.rows))
+    clusters = "; ".join(clusters_of(comparison))
     text = (
         f"{config['workload']} (seed {config['seed']}, {sum(jobs) / len(jobs):,.0f} jobs) on "
-        f"{clusters}; {days}; ET with a = {config['energy_weight']:g}. * best in its column."
+        f"{clusters}; {days}; ET with a = {config['energy_weight']:.3g}. * best in its column."
     )
     return text if comparison.complete else f"{text} Interrupted: not all runs are included."

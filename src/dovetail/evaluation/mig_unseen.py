@@ -1,6 +1,6 @@
 """A learned placement or control on days it was not trained on, and whom it is compared with.
 
-    learned = Learned.load(Path("model"))
+    learned = Learned.load("model")
     others = rivals(learned, ["eft", "categorical-edf"], learned.weight)
     found = compare_mig(learned.source.days(10, seed=0), [learned.contender(), *others])
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from dovetail.agents.checkpoint import load_checkpoint
 from dovetail.agents.mig_control import CONTROL_MODELS
-from dovetail.agents.mig_models import PLACER_MODELS
+from dovetail.agents.mig_models import PLACER_MODELS, SHIPPED, SHIPPED_NAME
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.mig_cluster import MIG_DAY_CLUSTER, MigCluster
 from dovetail.domain.mig_metrics import ENERGY_WEIGHT
@@ -39,26 +39,27 @@ STATIC = "categorical-edf"
 class Learned:
     """A checkpoint, and what it was trained on."""
 
-    folder: str
+    name: str  # a folder, or that of the shipped placement
     cuts: bool  # it is a control, which may cut GPUs anew
     cluster: str
     source: MigSource
     weight: float
 
     @classmethod
-    def load(cls, folder: Path, cluster: str | None = None) -> Learned:
-        """On the cluster of its training, or on another one."""
+    def load(cls, name: str, cluster: str | None = None) -> Learned:
+        """A checkpoint's folder, or the shipped one; on the cluster of its training or another."""
+        folder = SHIPPED if name == SHIPPED_NAME else Path(name)
         found = load_checkpoint(folder, {**PLACER_MODELS, **CONTROL_MODELS})
         try:
-            return cls._of(str(folder), found.kind in CONTROL_MODELS, found.card, cluster)
+            return cls._of(name, found.kind in CONTROL_MODELS, found.card, cluster)
         except (KeyError, TypeError, ValueError, IndexError) as problem:
             raise ConfigError(
-                f"{folder}: the card of the checkpoint does not say how it was trained "
+                f"{name}: the card of the checkpoint does not say how it was trained "
                 f"({problem!r}); train it again"
             ) from problem
 
     @classmethod
-    def _of(cls, folder: str, cuts: bool, card: Mapping[str, Any], cluster: str | None) -> Learned:
+    def _of(cls, name: str, cuts: bool, card: Mapping[str, Any], cluster: str | None) -> Learned:
         config = card["config"]
         spec = cluster or (config["cluster"] if cuts else config["clusters"][0])
         rate = float(config["rate"])
@@ -67,10 +68,10 @@ class Learned:
             rate *= MigCluster.parse(spec).compute / MIG_DAY_CLUSTER.compute
         low, high = config["slack"]
         source = MigSource(slack=(low, high), rate=rate, hours=float(config["hours"]))
-        return cls(folder, cuts, spec, source, float(card.get("energy_weight", ENERGY_WEIGHT)))
+        return cls(name, cuts, spec, source, float(card.get("energy_weight", ENERGY_WEIGHT)))
 
     def contender(self) -> Contender:
-        return Contender(self.folder, self.cluster, self.folder if self.cuts else NONE)
+        return Contender(self.name, self.cluster, self.name if self.cuts else NONE)
 
 
 def rivals(

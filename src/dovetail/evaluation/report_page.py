@@ -25,13 +25,15 @@ def page(title: str, body: str) -> str:
     )
 
 
-def figure(title: str, svg: str, alt: str) -> str:
-    """A drawing under its title."""
+def figure(title: str, svg: str, alt: str, note: str = "") -> str:
+    """A drawing under its title; the note says how to read it."""
     # As an image, not as elements: ids of several drawings would collide.
+    below = f"<p class='note'>{escape(note)}</p>" if note else ""
     data = base64.b64encode(svg.encode()).decode()
     return (
         f"<figure><figcaption>{escape(title)}</figcaption>"
-        f"<img alt='{escape(alt)}' src='data:image/svg+xml;base64,{data}'></figure>"
+        f"<img alt='{escape(alt)}' src='data:image/svg+xml;base64,{data}'>"
+        f"{below}</figure>"
     )
 
 
