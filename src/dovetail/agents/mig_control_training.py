@@ -152,7 +152,7 @@ class _Run:
             "config": asdict(config),
             "start_digest": hashlib.sha256(start.tobytes()).hexdigest()[:16],
         }
-        self.epoch, self.best, self.seconds = 0, math.inf, 0.0
+        self.epoch, self.best, self.best_epoch, self.seconds = 0, math.inf, 0, 0.0
         self.vector = self.best_vector = start
         self._begin_turn()
 
@@ -204,6 +204,7 @@ class _Run:
                 if self.epoch % self.config.validate_every == 0 or self.epoch == self.epochs:
                     self.save()
                 report(ControlProgress(self.epoch, self.epochs, turn, cost, self.best))
+            self.save_best()  # the card tells how long all of it took
         except KeyboardInterrupt:
             self.save()
 
@@ -234,14 +235,14 @@ class _Run:
         days = list(range(self.choosing.count))
         cost = self.cost(self.choosing, vector, self.chosen_static, days, 0)
         if cost < self.best:
-            self.best, self.best_vector = cost, vector
+            self.best, self.best_vector, self.best_epoch = cost, vector, self.epoch
             self.save_best()
 
     def save_best(self) -> None:
         asked = np.array([self.config.every, self.config.most_likely], np.float64)
         card = {
             **self.facts,
-            "epoch": self.epoch,
+            "epoch": self.best_epoch,
             "energy_weight": self.weight,
             "validation_et_of_static": self.best,
             "cpu_seconds": round(self.seconds, 1),
@@ -261,6 +262,7 @@ class _Run:
             about: dict[str, Any] = json.loads(str(found["about"]))
             refuse_other(self.folder, about["facts"], self.facts)
             self.epoch, self.best, self.seconds = about["epoch"], about["best"], about["seconds"]
+            self.best_epoch = about["best_epoch"]
             self.best_vector = found["best"]
             self._begin_turn()
             self.vector = found["vector"]
@@ -274,6 +276,7 @@ class _Run:
             "facts": self.facts,
             "epoch": self.epoch,
             "best": self.best,
+            "best_epoch": self.best_epoch,
             "seconds": self.seconds,
             "spread": self.search.spread,
             "random": self.search.random.bit_generator.state,
