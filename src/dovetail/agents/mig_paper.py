@@ -2,14 +2,17 @@
 
     config = SlotTraining(steps=100_000)
     network, seconds = train_slots("ppo", config)         # also "adaptive-kl", "masked-dqn"
+    save_slots(Path("model"), network, {"method": "ppo", "seconds": seconds})
 
-Needs stable-baselines3 and sb3-contrib. What comes out is a network that NumPy can play.
+Needs stable-baselines3 and sb3-contrib. What comes out is a network that NumPy can play. Ctrl-C
+ends a training early and keeps what was learned.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,7 +104,8 @@ def _ppo(kind: type[MaskablePPO], config: SlotTraining) -> SlotNetwork:
     )  # fmt: skip
     if isinstance(model, AdaptiveKlPpo):
         model.steady_kl = config.target_kl
-    model.learn(config.steps, callback=_FallingEntropy(config.entropies))
+    with suppress(KeyboardInterrupt):
+        model.learn(config.steps, callback=_FallingEntropy(config.entropies))
     envs.close()
     hidden: Any = model.policy.mlp_extractor.policy_net
     return network_of([*hidden, model.policy.action_net], "tanh")
@@ -120,7 +124,8 @@ def _dqn(config: SlotTraining) -> SlotNetwork:
         },
         seed=config.seed, device="cpu",
     )  # fmt: skip
-    model.learn(config.steps)
+    with suppress(KeyboardInterrupt):
+        model.learn(config.steps)
     envs.close()
     net: Any = model.q_net.q_net
     return network_of([*net], "relu")

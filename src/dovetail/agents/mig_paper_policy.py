@@ -1,7 +1,6 @@
 """The published kind of placement: a network over the whole cluster with one output per slot.
 
-    policy = SlotNetwork.read(arrays, "ppo")
-    rows = evaluate_slots({"ppo": policy}, seeds=range(10))
+    rows = evaluate_slots({"ppo": load_slots(Path("model"))}, MIG_DAY, seeds=range(10))
 
 It is bound to the cluster that it was trained on. NumPy is enough to use it.
 """
@@ -10,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.agents.mig_scores import DayScore, PlayedDays
 from dovetail.agents.models import Arrays
 from dovetail.domain.errors import ConfigError
@@ -83,6 +84,17 @@ def slots(arrays: Arrays, name: str) -> SlotNetwork:
 
 
 SLOT_MODELS = Registry("kind of network over slots", {"mig-slots": slots})
+
+
+def save_slots(folder: Path, network: SlotNetwork, card: Mapping[str, Any]) -> None:
+    """Write a checkpoint."""
+    checkpoint = Checkpoint("mig-slots", network.arrays(), card)
+    save_checkpoint(folder, checkpoint, SLOT_MODELS, use="--network FOLDER")
+
+
+def load_slots(folder: Path) -> SlotNetwork:
+    found = load_checkpoint(folder, SLOT_MODELS)
+    return SLOT_MODELS[found.kind](found.arrays, str(folder))
 
 
 def evaluate_slots(
