@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -60,7 +60,10 @@ class Controller:
         journal: Journal,
         decider: Decides | None = None,
         clocks: Clocks | None = None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`stopped` is the kill switch, asked once more before anything is sent."""
+        self.stopped = stopped
         self.config, self.backend, self.journal = config, backend, journal
         self.clocks = clocks or Clocks()
         self.hand = Hand(backend, journal, self.clocks)
@@ -121,7 +124,7 @@ class Controller:
         return self._record(sentence, began, snapshot, plan, results or (), read)
 
     def _act(self, plan: Plan) -> tuple[Result, ...]:
-        if not plan.changes:
+        if not plan.changes or self.stopped():
             return ()
         began = self.clocks.steady()
         self._sent.append((began, len(plan.changes)))
