@@ -30,7 +30,7 @@ CYCLES = 10
 CHANGES = 1000
 
 
-def measure() -> dict[str, Any]:
+def run() -> dict[str, Any]:
     """Cycles in shadow and in active mode, and a thousand changes at once."""
     options = Options(
         nodes=(NodeGroup("a100", count=NODES, gpus=GPUS, cpus=16, memory_mb=128_000),),
