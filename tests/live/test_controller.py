@@ -49,7 +49,10 @@ def test_jobs_start_in_our_order(cluster: Cluster, tmp_path: Path) -> None:
 def test_shadow_changes_nothing_at_all(cluster: Cluster, tmp_path: Path) -> None:
     fill(cluster)
     jobs = queue(cluster, [50, 20, 40])
-    moving = {"RunTime", "LastSchedEval", "Priority", "EligibleTime", "AccrueTime", "Scheduler"}
+    moving = {  # by Slurm's own scheduler, which plans ahead
+        "RunTime", "LastSchedEval", "Priority", "EligibleTime", "AccrueTime", "Scheduler",
+        "StartTime", "EndTime", "SchedNodeList", "Reason",
+    }  # fmt: skip
     before = {job: cluster.job(job) for job in jobs}
     factors = cluster.site_factors()
     with steering(cluster, tmp_path, Mode.SHADOW) as controller:
