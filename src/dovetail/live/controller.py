@@ -83,8 +83,21 @@ class Controller:
 
     def cycle(self) -> CycleReport:
         """One round; what went wrong is in its report and its sentence."""
-        began = self.clocks.steady()
         self.plan, self.snapshot, self._act_seconds = None, None, 0.0
+        with suppress(Exception):  # said below, where it is needed
+            self.decider()  # before the queue is read, which would grow old meanwhile
+        began = self.clocks.steady()
+        try:
+            return self._observed(began)
+        except JournalError as error:
+            said = f"the journal cannot be written, nothing done: {error}"
+            if self.mode is Mode.ACTIVE:
+                # Nothing stays set that only a journal could undo. The queue is read afresh: what
+                # was read before may be older than what this cycle has sent.
+                said = self.leave(f"the journal cannot be written: {error}")
+            return self._report(said, began, self.snapshot)
+
+    def _observed(self, began: float) -> CycleReport:
         try:
             snapshot = self.backend.read()
         except BackendError as error:
@@ -92,20 +105,16 @@ class Controller:
             return self._record(f"Slurm cannot be read, nothing done: {error}", began)
         self.last_good = self.clocks.steady()
         self.snapshot = snapshot
-        try:
-            return self._round(snapshot, began)
-        except JournalError as error:
-            said = f"the journal cannot be written, nothing done: {error}"
-            if self.mode is Mode.ACTIVE:  # nothing stays set that only a journal could undo
-                said = self.leave(f"the journal cannot be written: {error}", snapshot)
-            return self._report(said, began, snapshot)
+        return self._round(snapshot, began)
 
     def _round(self, snapshot: Snapshot, began: float) -> CycleReport:
         read = self.clocks.steady() - began
-        self.hand.own.look(snapshot)
+        self.hand.look(snapshot)
         try:
             situation = self._situation(snapshot, read)
             plan = make_plan(self.decider(), situation, self.hand.own.now(), self.config)
+        except JournalError:
+            raise
         except ClusterError as nothing:
             return self._record(f"{self.mode.value}: {nothing}", began, snapshot)
         except Exception as error:  # a policy may fail in any way: Slurm goes on without it
@@ -163,9 +172,9 @@ class Controller:
             snapshot=snapshot,
             steady=steady,
             before=self._before,
-            own={**own.frozen, **own.factors(snapshot)},
+            own={**own.priorities, **own.factors(snapshot)},
             read_seconds=read,
-            slurm_priority=own.frozen,
+            slurm_priority=own.given(snapshot),
             waits={name: waits.p95 for name, waits in self._waits.items()},
             model_trained=model_trained(self.config.policy),
             sent=tuple(self._sent),

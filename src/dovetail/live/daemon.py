@@ -39,8 +39,11 @@ from dovetail.live.switchboard import Switchboard
 LOG = logging.getLogger("dovetail.live")
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-PATIENCE = 5
-"""Times that the daemon tries to put jobs back before it ends; Slurm restarts within seconds."""
+PATIENCE, PAUSE = 5, 2.0
+"""How often the daemon tries to put jobs back before it ends, and the seconds between two tries.
+
+Slurm restarts within seconds, and while it is down a try takes none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Daemon:
             with suppress(OSError):
                 remove_first_factors(Path(self.config.run_dir))
             parts.notifier.stopping("putting jobs back")
-            _end(parts.controller)
+            _end(parts)
 
     def _open(self, stack: ExitStack) -> Parts:
         called = stack.enter_context(self._listening())
@@ -211,12 +214,15 @@ def _remember_shadow(board: Switchboard) -> None:
             board.ask_for(Mode.SHADOW, "dovetail")
 
 
-def _end(controller: Controller) -> None:
+def _end(parts: Parts) -> None:
     """Out of active mode before the process ends."""
+    controller = parts.controller
     if controller.mode is Mode.ACTIVE:
         LOG.info("%s", controller.leave("the daemon ends"))
     for _ in range(PATIENCE):
         if not controller.owes:
             return
+        parts.board.wait(PAUSE)
         LOG.warning("%s", controller.settle())
-    LOG.error("jobs are left with our factors: run `dovetail live restore` once Slurm answers")
+    if controller.owes:
+        LOG.error("jobs are left with our factors: run `dovetail live restore` once Slurm answers")
