@@ -57,9 +57,11 @@ class Oracle:
     """One simulation; the results stand in its attributes afterwards."""
 
     def __init__(
-        self, workload: MigWorkload, cluster: MigCluster, rank: Rank, rules: MigRules, seed: int
-    ) -> None:
+        self, workload: MigWorkload, cluster: MigCluster, rank: Rank, rules: MigRules, seed: int,
+        passes: int = 0,
+    ) -> None:  # fmt: skip
         jobs = workload.trace.jobs
+        self.passes = passes
         self.workload, self.rank, self.rules, self.state = workload, rank, rules, seed
         self.release, self.memory = jobs.submit.tolist(), jobs.memory.tolist()
         self.deadline, self.times = workload.deadline.tolist(), workload.times.tolist()
@@ -193,8 +195,9 @@ class Oracle:
         return [(i, part) for i, part in self.free() if self.fits(job, self.devices[i], part)]
 
     def place_all(self) -> None:
+        passed = 0
         while True:
-            found = self.next_job()
+            found = self.next_job(passed)
             if found is None:
                 return
             job, choices = found
@@ -203,7 +206,10 @@ class Oracle:
             keys = [self.rank(moment, fact) for fact in facts]
             allowed = [k for k in range(len(keys)) if keys[k][0] < math.inf]
             if not allowed:
-                return
+                passed = self.waiting.index(job) + 1
+                if passed > self.passes:
+                    return
+                continue
             best = min(allowed, key=lambda k: (keys[k], k))
             i, part = choices[best]
             self.waiting.remove(job)
@@ -213,8 +219,8 @@ class Oracle:
                 self.start[job] = self.now
             self.gpu[job], self.size[job] = i, part.size
 
-    def next_job(self) -> tuple[int, list[tuple[int, Instance]]] | None:
-        for job in list(self.waiting):
+    def next_job(self, passed: int) -> tuple[int, list[tuple[int, Instance]]] | None:
+        for job in self.waiting[passed:]:
             choices = self.choices(job)
             if not choices and self.rules.preemption is Preemption.LATEST_DEADLINE:
                 if self.evict(job):
@@ -259,7 +265,20 @@ class Oracle:
             "slots": sum(len(device.instances) for device in self.devices),
             "busy": sum(device.busy for device in self.devices),
             "compute": sum(device.kind.slices for device in self.devices),
+            "later": self.later(job),
         }
+
+    def later(self, job: int) -> dict[int, tuple[float, float]]:
+        """Size -> when the first busy slice of it is free, and how long the job would run there."""
+        busy = [
+            (part.until - self.now, i, self.duration(job, device, part) * self.left[job], part.size)
+            for i, device in enumerate(self.devices)
+            for part in device.instances
+            if part.job is not None and device.goal is None and self.fits(job, device, part)
+        ]
+        # Reversed, so that of slices that end together the first one stays.
+        ordered = sorted(busy, key=lambda one: one[:2], reverse=True)
+        return {size: (soon, then) for soon, _, then, size in ordered}
 
     def facts(self, job: int, i: int, part: Instance) -> dict[str, Any]:
         device = self.devices[i]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dovetail.policies.mig import MARGINAL_WEIGHT
+from dovetail.policies.mig import MARGINAL_WEIGHT, PriceWeights
 from tests.oracles.mig import Rank
 
 Facts = dict[str, Any]
@@ -49,6 +49,36 @@ def everything(moment: Facts, fact: Facts) -> tuple[float, ...]:
     )
 
 
+def worth(p: PriceWeights, rent: float, duration: float, lateness: float) -> float:
+    limited = min(30.0, max(-30.0, -(lateness / 60) * math.exp(p.sharp)))
+    late = 1 / (1 + math.exp(limited))
+    tardiness = math.exp(p.tardy) * max(0.0, lateness / 60)
+    return 1 - late - tardiness - rent * (duration / 60)
+
+
+def prices(p: PriceWeights) -> Rank:
+    def rank(moment: Facts, fact: Facts) -> tuple[float, ...]:
+        pressure = math.log(1 + moment["queued"] / moment["slots"])
+        crowd = p.crowded * (moment["busy"] / moment["compute"] - 0.8) + p.queued * pressure
+        rents = {1: p.rent1, 2: p.rent2, 3: p.rent3, 4: p.rent4, 7: p.rent7}
+        rent = {size: math.exp(price + crowd) for size, price in rents.items()}
+        hopes = [
+            worth(p, rent[size], then, soon + then - moment["left"])
+            - p.wait
+            - math.exp(p.delay) * soon / 60
+            for size, (soon, then) in moment["later"].items()
+        ]
+        here = worth(p, rent[fact["size"]], fact["duration"], fact["lateness"])
+        here -= math.exp(p.energy) * fact["energy"] / 60e3
+        return (math.inf,) if max(hopes, default=-math.inf) > here else (-here,)
+
+    return rank
+
+
+ODD_PRICES = PriceWeights(crowded=2.0, queued=-0.5, rent7=-1.0, wait=0.05, sharp=0.5)
+NEVER_WAITS = PriceWeights(wait=math.inf, delay=0.0)
+
+
 RANKS: dict[str, Rank] = {
     "random": lambda moment, fact: (fact["chance"],),
     "smallest-first": lambda moment, fact: (fact["size"],),
@@ -61,4 +91,8 @@ RANKS: dict[str, Rank] = {
     "categorical-edf": categorical,
     "unless-late": unless_late,
     "everything": everything,
+    "unless-late-passing": unless_late,
+    "prices": prices(PriceWeights()),
+    "odd-prices": prices(ODD_PRICES),
+    "never-waits": prices(NEVER_WAITS),
 }

@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ from dovetail.agents.models import MODELS
 from dovetail.domain.errors import ConfigError
 
 WEIGHTS_FILE, CARD_FILE, README_FILE = "policy.npz", "card.json", "README.md"
+Models = Mapping[str, Callable[..., Any]]
+"""Kinds of models; the first line of their docstrings says what they are."""
+
 KIND = "kind"
 """Name of the array that says which of MODELS the others belong to."""
 
@@ -40,7 +43,7 @@ class Checkpoint:
         return MODELS[self.kind](self.arrays, name)
 
 
-def load_checkpoint(folder: Path) -> Checkpoint:
+def load_checkpoint(folder: Path, models: Models = MODELS) -> Checkpoint:
     """Read a checkpoint; a file that is not one is a clear error."""
     try:
         with np.load(folder / WEIGHTS_FILE, allow_pickle=False) as found:
@@ -49,23 +52,28 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
     except (OSError, KeyError, ValueError) as problem:
         raise ConfigError(f"{folder}: not a readable checkpoint: {problem}") from problem
-    if kind not in MODELS:
+    if kind not in models:
         raise ConfigError(
-            f"{folder}: a model of unknown kind {kind!r}; known are {', '.join(MODELS)}: "
+            f"{folder}: a model of unknown kind {kind!r}; known are {', '.join(models)}: "
             "update Dovetail, or train it again"
         )
     return Checkpoint(kind, arrays, card)
 
 
-def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint; each file is replaced as a whole, so that Ctrl-C leaves a good one."""
+def save_checkpoint(
+    folder: Path, checkpoint: Checkpoint, models: Models = MODELS, use: str = "--order FOLDER"
+) -> None:
+    """Write a checkpoint; each file is replaced as a whole, so that Ctrl-C leaves a good one.
+
+    `use` is how the model is given to a command.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, Any] = {KIND: np.array(checkpoint.kind), **checkpoint.arrays}
     with replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
         np.savez(file, **arrays)
     for name, text in (
         (CARD_FILE, json.dumps(checkpoint.card, indent=1, sort_keys=True) + "\n"),
-        (README_FILE, _readme(checkpoint)),
+        (README_FILE, _readme(checkpoint, models, use)),
     ):
         with replacing(folder / name) as path:
             path.write_text(text, encoding="utf-8")
@@ -90,9 +98,9 @@ class replacing:  # noqa: N801 - reads as a verb where it is used
             self.path.unlink(missing_ok=True)
 
 
-def _readme(checkpoint: Checkpoint) -> str:
+def _readme(checkpoint: Checkpoint, models: Models, use: str) -> str:
     """A model card in the usual form."""
-    about = (MODELS[checkpoint.kind].__doc__ or "").partition("\n")[0]
+    about = (models[checkpoint.kind].__doc__ or "").partition("\n")[0]
     lines = [
         "---",
         "library_name: dovetail",
@@ -100,7 +108,7 @@ def _readme(checkpoint: Checkpoint) -> str:
         "---",
         "# A learned scheduling policy",
         "",
-        f"{about} Use it as `--order FOLDER`.",
+        f"{about} Use it as `{use}`.",
         "",
         "| | |",
         "| --- | --- |",

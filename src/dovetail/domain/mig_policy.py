@@ -53,6 +53,17 @@ class MomentFacts(Row):
     slots: int  # slices in all
     busy: int  # compute slices
     compute: int  # compute slices in all
+    # of each size, the busy slice that will be free first, of those that the job fits
+    soon1: float  # seconds until it is free; inf: there is none
+    soon2: float
+    soon3: float
+    soon4: float
+    soon7: float
+    then1: float  # seconds that the job would run there
+    then2: float
+    then3: float
+    then4: float
+    then7: float
 
 
 SLICES = types.Array(numba.from_dtype(dtype_of(SliceFacts)), 1, "C")
@@ -75,12 +86,17 @@ def ranking(function: Callable[..., None]) -> Late:
 
 @dataclass(frozen=True, slots=True)
 class Placer:
-    """On which free slice the next job goes; ties go to the earlier slot."""
+    """On which free slice the next job goes; ties go to the earlier slot.
+
+    One that declines every slice waits for the next event; with `passes` it is asked about the
+    job with the next deadline instead, so many times.
+    """
 
     name: str
     rank: Late  # made by `ranking`
     parameters: Mapping[str, float] = field(default_factory=dict)
     weights: Floats = field(default_factory=lambda: np.empty(0))  # of a network; after parameters
+    passes: int = 0  # jobs that it may pass over between two events, by declining every slice
 
     def numbers(self) -> Floats:
         """What the rank function gets: the parameters, then the weights."""

@@ -43,6 +43,7 @@ class MigRepartitionBatch:
         worlds = worlds_for(
             config.days, config.pool, config.seed, config.cluster, config.rules, count, MOST_SLICES
         )
+        worlds.follow(config.placer)
         self.ways = max(len(kind.ways) for kind in config.cluster.kinds)
         self.batch = MigBatch(worlds, count, threads, self.ways + 2 * BINS + EXTRAS, 0)
         self.count, self.stage = count, self.batch.stage

@@ -19,10 +19,10 @@ from dovetail.domain.mig_policy import (
     SliceRows,
     ranking,
 )
-from dovetail.policies.mig import PLACERS
+from dovetail.policies.mig import PLACERS, priced
 from dovetail.simulator.mig import MigRules, simulate_mig
 from tests.oracles.mig import Oracle
-from tests.oracles.mig_placers import RANKS
+from tests.oracles.mig_placers import NEVER_WAITS, ODD_PRICES, RANKS
 from tests.simulator.mig.cases import MigCase, Shuffler, mig_cases
 from tests.simulator.test_against_oracle import quick
 
@@ -54,6 +54,9 @@ ALL = {
     **PLACERS,
     "unless-late": Placer("unless-late", _unless_late),
     "everything": Placer("everything", _everything),
+    "unless-late-passing": Placer("unless-late", _unless_late, passes=2),
+    "odd-prices": priced(ODD_PRICES, "odd-prices", passes=1),
+    "never-waits": priced(NEVER_WAITS, "never-waits"),
 }
 
 
@@ -79,7 +82,8 @@ def test_every_combination_on_mixed_gpus_gives_the_schedule_of_the_oracle(
 
 
 def agree(case: MigCase, placer: str, shuffler: Shuffler | None, rules: MigRules) -> None:
-    oracle = Oracle(case.workload, case.cluster, RANKS[placer], rules, case.seed)
+    passes = ALL[placer].passes
+    oracle = Oracle(case.workload, case.cluster, RANKS[placer], rules, case.seed, passes)
     oracle.run(shuffler)
     ours = simulate_mig(case.workload, case.cluster, ALL[placer], shuffler, rules, case.seed)
     where = f"{placer}, {shuffler}, {rules}, seed {case.seed}"

@@ -6,6 +6,7 @@ from dovetail.domain.mig_policy import Placer
 from dovetail.domain.registry import Registry
 from dovetail.policies.mig import placers
 from dovetail.policies.mig.placers import marginal
+from dovetail.policies.mig.prices import PriceWeights, priced
 
 MARGINAL_WEIGHT = 8e-4
 """Minutes of tardiness of one job for a W·min: `ENERGY_WEIGHT` x the 4,200 jobs of a MIG day."""
@@ -22,8 +23,9 @@ PLACERS: Registry[Placer] = Registry(
             placers.MOST_PACKED,
             marginal(MARGINAL_WEIGHT),
             placers.CATEGORICAL,
+            priced(PriceWeights(), "prices", passes=16),
         )
     },
 )
 
-__all__ = ["PLACERS", "marginal"]
+__all__ = ["PLACERS", "PriceWeights", "marginal", "priced"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.mig_cluster import GpuType, MigCluster
-from dovetail.domain.mig_policy import KEYS, Busy, MomentFacts, Preemption, SliceFacts
+from dovetail.domain.mig_policy import KEYS, Busy, MomentFacts, Placer, Preemption, SliceFacts
 from dovetail.domain.mig_workload import COLUMNS, MigWorkload
 from dovetail.domain.tables import dtype_of, new_table
 from dovetail.simulator.mig.rows import Cut, Gpu, Kind, MigWorld, Need, Piece, Slot, Task
@@ -98,6 +98,10 @@ class Worlds:
         one["job_count"], one["jobs"], one["times"] = self.stock.address[day]
         one["chance"] = seed
         self.gpu["cut"][i] = self.initial
+
+    def follow(self, placer: Placer) -> None:
+        """Let this placement pass over as many jobs as it may."""
+        self.world["passes"] = placer.passes
 
     def _places(self, room: int | None) -> tuple[Ints, Ints, int]:
         """First slot and configuration of each GPU, and how many slots there are."""

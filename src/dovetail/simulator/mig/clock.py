@@ -27,7 +27,7 @@ def begin(w: MigWorld) -> None:
     w.origin = w.now = need(w, 0).release
     w.arrived = w.queued = w.finished = w.late = w.free = w.open_slots = 0
     w.repartitions = w.preemptions = w.events = w.choices = 0
-    w.tardiness, w.waits = 0.0, False
+    w.tardiness, w.waits, w.passed = 0.0, False, 0
     for job in range(w.job_count):
         mine = task(w, job)
         mine.start = mine.end = math.nan
@@ -56,7 +56,7 @@ def go_on(w: MigWorld) -> bool:
     now = next_time(w)
     if now == math.inf:
         return False
-    w.now, w.waits = now, False
+    w.now, w.waits, w.passed = now, False, 0
     for number in range(w.gpu_count):
         if gpu(w, number).next == now:
             _complete(w, number)

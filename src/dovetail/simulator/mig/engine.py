@@ -56,11 +56,12 @@ def _lower(table: Any, one: int, other: int) -> bool:
 
 @inner
 def place_all(w: MigWorld, rank: Any, parameters: Floats) -> None:
-    """Place waiting jobs until none is left that fits, or the placement declines."""
+    """Place waiting jobs until none is left that fits, or the placement declines them."""
     while seek(w):
         row = choose(w, rank, parameters)
         if row == NOBODY:
-            w.waits = True
+            w.passed = w.queued - w.head
+            w.waits = w.passed > w.passes
         else:
             put(w, row)
 
@@ -109,6 +110,7 @@ def simulate_mig(
     room = None if repartitioner is None else MOST_SLICES
     worlds = Worlds(cluster, Stock([workload]), 1, rules, room)
     worlds.load(0, 0, seed)
+    worlds.follow(placer)
     rank, parameters = placer.rank.pointer, placer.numbers()
     every = NEVER if repartitioner is None else repartitioner.every
     began = time.perf_counter()
@@ -126,6 +128,17 @@ def simulate_mig(
         "seed": seed,
     }
     return schedule_of(worlds, 0, workload, seconds, config)
+
+
+def play_through(worlds: Worlds, placer: Placer, day: int, seed: int = 0) -> None:
+    """Let world 0 play a workload of its stock from beginning to end.
+
+    What trainings need: building no schedule and no tables anew, a MIG day takes 4 ms less.
+    """
+    worlds.load(0, day, seed)
+    worlds.follow(placer)
+    _begin(worlds.world)
+    _play(worlds.world, placer.rank.pointer, placer.numbers(), NEVER)
 
 
 def _view(worlds: Worlds) -> ClusterView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.domain.compiled import inner
-from dovetail.domain.mig_policy import SliceFacts
+from dovetail.domain.mig_policy import MomentFacts, SliceFacts
 from dovetail.domain.tables import Word
 from dovetail.simulator.mig.gpus import clear, refresh
 from dovetail.simulator.mig.rows import (
@@ -32,7 +32,8 @@ def seek(w: MigWorld) -> bool:
     """Find the next job to place, and the slices that it could take; False: there is none.
 
     It is the waiting job with the earliest deadline; one that fits no free slice is passed over,
-    or takes the slice of a running job if preemption allows it.
+    or takes the slice of a running job if preemption allows it. Jobs that the placement has
+    passed over since the last event are not looked at.
     """
     w.choices = 0
     if w.waits:
@@ -40,7 +41,7 @@ def seek(w: MigWorld) -> bool:
     if w.free == 0 and not w.preempts:
         return False
     line = queue(w)
-    for place in range(w.queued - 1, -1, -1):
+    for place in range(w.queued - 1 - w.passed, -1, -1):
         job = line[place]
         if w.free > 0:
             gather(w, job)
@@ -91,8 +92,39 @@ def describe(w: MigWorld) -> None:
     for number in range(w.gpu_count):
         now.busy += gpu(w, number).busy
         now.compute += kind(w, gpu(w, number).kind).slices
+    _describe_soon(w, job, now)
     for choice in range(w.choices):
         _describe_slice(w, job, slice_facts(w, choice))
+
+
+@inner
+def _describe_soon(w: MigWorld, job: int, now: MomentFacts) -> None:
+    """Of each size, the busy slice that will be free first."""
+    now.soon1 = now.soon2 = now.soon3 = now.soon4 = now.soon7 = math.inf
+    now.then1 = now.then2 = now.then3 = now.then4 = now.then7 = math.inf
+    for number in range(w.gpu_count):
+        one = gpu(w, number)
+        if one.busy > 0 and one.goal == NOBODY:
+            for row in range(one.first, one.first + one.count):
+                here = slot(w, row)
+                if here.job != NOBODY and fits(w, job, here):
+                    _note_soon(w, job, here, now)
+
+
+@inner
+def _note_soon(w: MigWorld, job: int, here: Slot, now: MomentFacts) -> None:
+    soon = here.until - w.now
+    then = time_on(w, job, gpu(w, here.gpu).kind, here.size) * task(w, job).left
+    if here.size == 1 and soon < now.soon1:
+        now.soon1, now.then1 = soon, then
+    elif here.size == 2 and soon < now.soon2:
+        now.soon2, now.then2 = soon, then
+    elif here.size == 3 and soon < now.soon3:
+        now.soon3, now.then3 = soon, then
+    elif here.size == 4 and soon < now.soon4:
+        now.soon4, now.then4 = soon, then
+    elif here.size == 7 and soon < now.soon7:
+        now.soon7, now.then7 = soon, then
 
 
 @inner

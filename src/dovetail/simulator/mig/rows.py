@@ -47,6 +47,8 @@ class MigWorld(Row):
     pause: float  # seconds that cutting a GPU anew takes
     drains: bool  # a GPU that cannot be cut now takes no more jobs until it can
     preempts: bool
+    passes: int  # jobs that the placement may pass over between two events
+    passed: int  # jobs at the head of the queue that it has passed over since the last event
     # addresses
     jobs: int  # [job_count] Need
     times: int  # [job_count, COLUMNS] seconds
