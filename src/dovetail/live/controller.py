@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from dovetail.domain.decision import Result
-from dovetail.domain.errors import ClusterError, DovetailError
+from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
 from dovetail.domain.snapshot import Snapshot
 from dovetail.evaluation.policy import Policy
 from dovetail.live.acting import Clocks, Hand
@@ -138,7 +138,14 @@ class Controller:
     def decider(self) -> Decides:
         """The policy: loaded when it is first needed, and again after it could not be."""
         if self._decider is None:
-            self._decider = Decider(Policy.parse(self.config.policy), self.config.act)
+            name = self.config.policy
+            try:
+                self._decider = Decider(Policy.parse(name), self.config.act)
+            except Exception as error:  # a damaged file can fail in any way
+                raise ConfigError(
+                    f"policy {name} cannot be loaded: {_words(error)}; mend it (it is tried again "
+                    "in every cycle), or name another and send SIGHUP"
+                ) from error
         return self._decider
 
     def take(self, config: LiveConfig) -> None:
