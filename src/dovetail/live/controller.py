@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from dovetail.domain.errors import ClusterError, DovetailError
+from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
 from dovetail.domain.snapshot import Snapshot
 from dovetail.evaluation.policy import Policy
 from dovetail.live.acting import Clocks, Hand
@@ -144,8 +144,14 @@ class Controller:
     def decider(self) -> Decides:
         """The policy: loaded when it is first needed, and again after it could not be."""
         if self._decider is None:
-            policy = Policy.parse(self.config.policy)
-            self._decider = Decider(policy, self.config.act, self._estimate())
+            name = self.config.policy
+            try:
+                self._decider = Decider(Policy.parse(name), self.config.act, self._estimate())
+            except Exception as error:  # a damaged file can fail in any way
+                raise ConfigError(
+                    f"policy {name} cannot be loaded: {_words(error)}; mend it (it is tried again "
+                    "in every cycle), or name another and send SIGHUP"
+                ) from error
         return self._decider
 
     def _estimate(self) -> Estimate | None:

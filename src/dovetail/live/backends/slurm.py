@@ -148,5 +148,7 @@ class SlurmBackend:
         answer = self._commands.run("scontrol", "ping")
         text = answer.output.decode("utf-8", "replace")
         if " is UP" not in text:
-            said = " ".join(text.split())[:200] or answer.words
+            said = (
+                " ".join(text.partition("*")[0].split())[:200] or answer.words
+            )  # a banner follows
             raise Unreachable(f"slurmctld does not answer: {said}")
