@@ -30,6 +30,7 @@ class Decision:
     reasons: Mapping[int, str] = field(default_factory=dict)
     hints: Mapping[int, Hint] = field(default_factory=dict)
     untouched: Mapping[int, str] = field(default_factory=dict)  # job -> why it is left alone
+    beyond: frozenset[int] = frozenset()  # may be touched, but stand so far back that none is
     policy: str = ""
     model: str = ""  # digest of the weights, empty: none
     seconds: float = 0.0  # that deciding took

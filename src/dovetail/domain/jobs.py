@@ -32,13 +32,12 @@ class Names:
     @classmethod
     def of(cls, column: Sequence[str | None]) -> Names:
         """Codes in order of first appearance; None becomes UNKNOWN."""
-        seen: dict[str, int] = {}
-        codes = np.fromiter(
-            (UNKNOWN if name is None else seen.setdefault(name, len(seen)) for name in column),
-            dtype=np.int64,
-            count=len(column),
-        )
-        return cls(codes, tuple(seen))
+        values = tuple(name for name in dict.fromkeys(column) if name is not None)
+        number: dict[str | None, int] = {name: code for code, name in enumerate(values)}
+        number[None] = UNKNOWN
+        # `map` over a bound method: a third of the time of a generator expression.
+        codes = np.fromiter(map(number.__getitem__, column), np.int64, len(column))
+        return cls(codes, values)
 
     @classmethod
     def none(cls, count: int) -> Names:

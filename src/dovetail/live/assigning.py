@@ -32,19 +32,22 @@ def assign(
     now: Mapping[int, int],
     others: Sequence[int],
     horizon: int,
+    floor: int = 0,
 ) -> dict[int, int]:
     """The priority of every touchable job: `own` for most, others by their place in the order.
 
     order: touchable jobs, first to go first; own: what Slurm alone gives each; now: what it has
     now, our factor included; others: priorities of waiting jobs that are not touched; horizon:
-    how many jobs of the order must stand exactly so. The jobs after these only stand below them.
+    how many jobs of the order must stand exactly so. The jobs after these only stand below them;
+    floor: the highest priority of further jobs that stand below them, too.
     """
-    moved, slots, floor = _deal(order, own, horizon)
+    moved, slots, rest = _deal(order, own, horizon)
+    floor = max(floor, rest)
     walls = sorted(set(others))
     head = min(horizon, len(order))
     fresh = _spread(slots, head, floor, walls)
     kept = _keep(moved, fresh, now, walls, head, floor)
-    values = dict(own)
+    values = {job: own[job] for job in order}
     values.update(zip(moved, kept or fresh, strict=True))
     return values
 
@@ -57,7 +60,7 @@ def _deal(
     The head of the order takes the highest values; jobs that stood there and are not of the head
     take, in their order, the values that the head leaves behind. All others keep their own.
     """
-    ranked = sorted(order, key=lambda job: (-own[job], job))
+    ranked = sorted(sorted(order), key=own.__getitem__, reverse=True)
     head, top = list(order[:horizon]), ranked[:horizon]
     standing, heading = set(top), set(head)
     pushed = [job for job in order[horizon:] if job in standing]

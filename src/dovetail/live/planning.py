@@ -51,7 +51,7 @@ def make_plan(decider: Decides, situation: Situation, own: Own, config: LiveConf
     decision = decider.decide(situation.snapshot)
     began = time.perf_counter()
     decision, verdicts, outcome = guard(decision, situation, config.guardrails)
-    changes = changes_for(decision, situation.snapshot, own, config.act)
+    changes = changes_for(decision, situation.snapshot, own, config.act, situation.own_priorities)
     changes, verdict = limit_changes(changes, situation, config.guardrails, decision.order)
     worst = max(outcome, verdict.outcome, key=lambda each: each.severity)
     return Plan(

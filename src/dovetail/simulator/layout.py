@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -63,22 +64,28 @@ class Option:
 
 def kinds_of(cluster: Cluster) -> list[Kind]:
     """The kinds of nodes, in order of their first node."""
-    kinds: dict[Kind, Kind] = {}
+    kinds: dict[tuple[Any, ...], Kind] = {}
+    parts: list[list[str]] = [[] for _ in cluster.nodes]
+    for part in cluster.partitions:
+        for index in part.nodes:
+            parts[index].append(part.name)
     for index, node in enumerate(cluster.nodes):
-        key = Kind(
-            node.gpu_type,
-            node.gpus,
-            whole(node.cpus, 1000),
-            whole(node.memory_gb, 1024),
-            tuple(cluster.partitions_of(index)),
-        )
-        kinds.setdefault(key, key).nodes.append(index)
+        key = (node.gpu_type, node.gpus, node.cpus, node.memory_gb, *parts[index])
+        if key not in kinds:
+            kinds[key] = Kind(
+                node.gpu_type,
+                node.gpus,
+                whole(node.cpus, 1000),
+                whole(node.memory_gb, 1024),
+                tuple(parts[index]),
+            )
+        kinds[key].nodes.append(index)
     if len(kinds) > MAX_KINDS:
         raise ClusterError(
             f"{cluster.name}: {len(kinds)} kinds of nodes, at most {MAX_KINDS}; give nodes that "
             "hardly differ the same CPUs and memory"
         )
-    return list(kinds)
+    return list(kinds.values())
 
 
 def whole(amount: float, factor: int) -> int:

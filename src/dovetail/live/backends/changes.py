@@ -18,11 +18,11 @@ from dovetail.live.backends.process import Answer, Commands
 
 NO_ANSWER = "unknown: no answer"
 
-_LABEL = re.compile(r"\d{1,10}(?:_\d{1,7}|_\[\d{1,7}(?:[-,]\d{1,7})*\]|\+\d{1,4})?")
+_LABEL = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,7}|_\[[0-9]{1,7}(?:[-,][0-9]{1,7})*\]|\+[0-9]{1,4})?")
 _HOSTS = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*(?:,[A-Za-z0-9][A-Za-z0-9._-]*)*)?")
 _VALUES = {
-    Knob.SITE_FACTOR: re.compile(r"-?\d{1,10}"),
-    Knob.PRIORITY: re.compile(r"\d{1,10}"),
+    Knob.SITE_FACTOR: re.compile(r"-?[0-9]{1,10}"),
+    Knob.PRIORITY: re.compile(r"[0-9]{1,10}"),
     Knob.NODE: re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?"),
     Knob.AVOID: _HOSTS,
     Knob.FEATURES: re.compile(r"[A-Za-z0-9._:&|()\[\]*+,-]*"),

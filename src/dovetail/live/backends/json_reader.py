@@ -1,4 +1,4 @@
-"""Jobs and nodes from `squeue --json` and `sinfo --json`: ten times slower than text, all fields.
+"""Jobs and nodes from `squeue --json` and `sinfo --json`: seven times slower than text, all fields.
 
 reader = JsonReader(Commands(config))
 """
@@ -20,6 +20,9 @@ class JsonReader:
         return jobs_of(
             answer_of(self._commands.ask("squeue", "--json", "-a", "-t", "all"), "squeue")
         )
+
+    def forget(self) -> None:
+        """Nothing is remembered."""
 
     def nodes(self) -> tuple[LiveNode, ...]:
         return nodes_of(answer_of(self._commands.ask("sinfo", "--json", "-a", "-N"), "sinfo"))

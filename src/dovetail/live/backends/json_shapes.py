@@ -49,13 +49,13 @@ def answer_of(text: str | bytes, source: str) -> Json:
 def words_of_errors(errors: Any) -> str:
     """What went wrong, in the words that each version uses."""
     items = errors if isinstance(errors, list) else [errors]
-    said = (
-        item.get("description") or item.get("error") or str(item)
+    said = [
+        ": ".join(str(item[key]) for key in ("description", "error") if item.get(key)) or str(item)
         if isinstance(item, dict)
         else str(item)
         for item in items
-    )
-    return " ".join("; ".join(map(str, said)).split())[:300]
+    ]
+    return " ".join("; ".join(said).split())[:300]
 
 
 def jobs_of(answer: Json) -> tuple[list[LiveJob], list[str]]:

@@ -38,21 +38,28 @@ _MARKS = {
 }
 
 
-def _records(text: str, first: str) -> Iterator[tuple[str, dict[str, str]]]:
+def _records(text: str, first: str) -> Iterator[dict[str, str]]:
     """Lines that tell of one thing; what operators wrote comes last and changes nothing."""
     for line in text.splitlines():
         if line.startswith(f"{first}="):
-            yield line, dict(reversed(_PAIR.findall(line)))
+            yield dict(reversed(_PAIR.findall(line)))
 
 
 def nodes_of(text: str) -> tuple[LiveNode, ...]:
-    return tuple(_node(line, fields) for line, fields in _records(text, "NodeName"))
+    lines = (line for line in text.splitlines() if line.startswith("NodeName="))
+    return tuple(_node(tuple(_PAIR.findall(line)), _reason(line)) for line in lines)
 
 
-def _node(line: str, fields: dict[str, str]) -> LiveNode:
+def _reason(line: str) -> str:
+    found = _REASON.search(line) if " Reason=" in line else None
+    return found[1] if found else ""
+
+
+@lru_cache(maxsize=8192)
+def _node(pairs: tuple[tuple[str, str], ...], reason: str) -> LiveNode:
+    fields = dict(reversed(pairs))
     gpus, gpu_type = gpus_of(fields.get("Gres", ""))
     state, flags = state_of(fields.get("State", "UNKNOWN"))
-    reason = _REASON.search(line) if " Reason=" in line else None
     return LiveNode(
         fields["NodeName"],
         state,
@@ -64,7 +71,7 @@ def _node(line: str, fields: dict[str, str]) -> LiveNode:
         words_of(fields.get("Partitions", "")),
         frozenset(words_of(fields.get("ActiveFeatures", ""))),
         gpus_of(fields.get("GresUsed", ""))[0],
-        reason[1] if reason else "",
+        reason,
     )
 
 
@@ -86,7 +93,7 @@ def partitions_of(text: str) -> tuple[LivePartition, ...]:
             int(fields.get("PriorityTier", "1")),
             seconds_of(fields.get("MaxTime", "")),
         )
-        for _, fields in _records(text, "PartitionName")
+        for fields in _records(text, "PartitionName")
     )
 
 
@@ -98,7 +105,7 @@ def reservations_of(text: str) -> tuple[Reservation, ...]:
             moment_of(fields.get("StartTime", "")),
             moment_of(fields.get("EndTime", "")),
         )
-        for _, fields in _records(text, "ReservationName")
+        for fields in _records(text, "ReservationName")
     )
 
 

@@ -18,9 +18,12 @@ from dovetail.live.backends.show import nodes_of
 
 MANY = 10_000
 """Job ids in one argument: Linux allows 128 KB."""
+REFRESH = 10
+"""Readings after which excluded nodes are asked for again, should an operator change them."""
 DETAILS = 50
 """Jobs on several nodes that are asked for one by one in a reading, at 5 ms each."""
 
+_PAIR = re.compile(r"^(\d+) (?!N/A|\(null\))(\S+)$", re.MULTILINE)
 _SPREAD = re.compile(r" Nodes=(\S+) CPU_IDs=\S* Mem=\d+ GRES=(\S*)")
 
 
@@ -31,6 +34,8 @@ class TextReader:
         self._commands = commands
         self._rows = JobRows()
         self._avoids: dict[int, tuple[str, ...]] = {}
+        self._asked: set[int] = set()
+        self._turn = 0
         self._shown: dict[int, tuple[int, ...]] = {}
         self._exact: dict[int, set[int]] = {}
         self._spread: dict[tuple[int, tuple[str, ...]], tuple[int, ...]] = {}
@@ -40,7 +45,7 @@ class TextReader:
         rows, doubts = self._rows.parse(self._commands.ask("squeue", *words), token)
         jobs = joined(rows, self._exact_tasks(rows))
         avoids, spread = self._avoided(jobs), self._spread_of(jobs)
-        for number, job in enumerate(jobs):
+        for number, job in enumerate(jobs) if avoids or spread else ():
             if job.pending and avoids.get(job.id):
                 jobs[number] = job._replace(avoids=avoids[job.id])
             elif job.running and spread.get((job.id, job.hosts)):
@@ -57,20 +62,30 @@ class TextReader:
         if shown != self._shown:
             self._shown = shown
             words = ("-j", ",".join(map(str, list(shown)[:MANY])), "-o", "%A %K")
-            told = self._pairs(*words) if shown else {}
-            lists = {number: tasks for number, tasks in told.items() if tasks != "N/A"}
-            self._exact = without_split(lists, rows)
+            self._exact = without_split(self._pairs(*words), rows) if shown else {}
         return self._exact
 
     def _avoided(self, jobs: list[LiveJob]) -> Mapping[int, tuple[str, ...]]:
-        """-O has no field for the nodes that a job excludes; -o has, and lacks others."""
-        told = self._pairs("-r", "-o", "%A %x") if any(job.pending for job in jobs) else {}
-        return {number: hosts_of(hosts) for number, hosts in told.items()}
+        """-O has no field for the nodes that a job excludes; -o has, and lacks others.
+
+        Of 10,000 jobs that takes Slurm a third of a second: asked for new jobs, and now and then.
+        """
+        waiting = {job.id for job in jobs if job.state == "PENDING"}
+        self._turn += 1
+        if self._turn % REFRESH == 0 or not waiting <= self._asked:
+            told = self._pairs("-r", "-o", "%A %x")
+            self._avoids = {number: hosts_of(hosts) for number, hosts in told.items()}
+            self._asked = waiting
+        return self._avoids
+
+    def forget(self) -> None:
+        """Ask again which nodes jobs exclude: we changed some."""
+        self._asked = set()
 
     def _pairs(self, *words: str) -> dict[int, str]:
+        """Numbers of pending jobs, and a word where there is one."""
         text = self._commands.ask("squeue", "-h", "-a", "-t", "PD", *words)
-        pairs = (line.split(" ", 1) for line in text.splitlines())
-        return {int(number): rest for number, rest in pairs}
+        return {int(number): word for number, word in _PAIR.findall(text)}
 
     def _spread_of(
         self, jobs: list[LiveJob]
@@ -94,4 +109,4 @@ class TextReader:
 
 
 def _is_wide(job: LiveJob) -> bool:
-    return job.running and len(job.hosts) > 1 and job.gpus > 0
+    return len(job.hosts) > 1 and job.gpus > 0 and job.running

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from dovetail.domain.decision import Decision
@@ -75,6 +76,25 @@ class Situation:
     slurm_wait: float = float("nan")
     active_hours: float = 0.0
     compared_jobs: int = 0
+
+    @cached_property
+    def own_priorities(self) -> Mapping[int, int]:
+        """What Slurm alone gives every pending job; where we froze one, what it gave before."""
+        snapshot = self.snapshot
+        priorities = {job.id: job.priority for job in snapshot.pending}
+        priorities.update(snapshot.own_priorities)
+        for job, before in self.slurm_priority.items():
+            factor = snapshot.factors.get(job)
+            if factor is not None and factor.frozen:
+                priorities[job] = before
+        return priorities
+
+    @cached_property
+    def slurm_ranking(self) -> tuple[int, ...]:
+        """Pending jobs as Slurm alone would take them: highest priority first, then by number."""
+        known = dict(sorted(self.own_priorities.items()))
+        # Two sorts, the second of which keeps the order of equals: a third of the time of pairs.
+        return tuple(sorted(known, key=known.__getitem__, reverse=True))
 
 
 Guardrail = Callable[[Decision, Situation, GuardrailConfig], Ruling]

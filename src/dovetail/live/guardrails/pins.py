@@ -19,11 +19,11 @@ NAME = "pins"
 
 def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
     """Jobs that are held, or have a site factor or a priority of somebody else, leave the order."""
-    by_id = situation.snapshot.by_id
+    by_id, suspects = situation.snapshot.by_id, _suspects(situation)
     pinned = {
         job: reason
         for job in decision.order
-        if job in by_id and (reason := _pinned(by_id[job], situation))
+        if job in suspects and (reason := _pinned(by_id[job], situation))
     }
     gone = pinned.keys() | decision.untouched.keys()
     if gone.isdisjoint(decision.order) and gone.isdisjoint(decision.hints):
@@ -36,6 +36,17 @@ def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> R
         untouched={**pinned, **decision.untouched},
     )
     return amended(NAME, kept, _sentence(len(decision.order) - len(kept.order), pinned))
+
+
+def _suspects(situation: Situation) -> set[int]:
+    """Jobs with anything set: few of ten thousand, and only these are looked at closely."""
+    snapshot = situation.snapshot
+    held = {job.id for job in snapshot.pending if job.held}
+    return held | {
+        job
+        for job, factor in snapshot.factors.items()
+        if (factor.site or factor.frozen) and job in snapshot.by_id
+    }
 
 
 def _pinned(job: LiveJob, situation: Situation) -> str:

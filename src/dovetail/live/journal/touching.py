@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dovetail.domain.decision import Change, Knob, Result
 
 Key = tuple[int, str]
-"""Job and knob, the knob by its word: hashing an Enum member takes four times as long."""
+"""Job and knob, the knob by its word, as the file has it."""
 
 _PRIORITY, _RELEASE = Knob.PRIORITY.value, Knob.RELEASE.value
 
@@ -20,7 +20,6 @@ _PRIORITY, _RELEASE = Knob.PRIORITY.value, Knob.RELEASE.value
 class _Touch(NamedTuple):
     opening: int  # the action that touched it first
     before: str  # what it was before that
-    last: int  # the action that touched it last
 
 
 class Touching:
@@ -32,12 +31,12 @@ class Touching:
 
     def __init__(self, touches: Mapping[Key, _Touch]) -> None:
         self._touches = dict(touches)
+        self._last: dict[Key, int] = {}  # the action of this daemon that was the last on it
 
     @classmethod
     def load(cls, connection: sqlite3.Connection) -> Touching:
         rows = connection.execute("SELECT job, knob, id, before FROM touched")
-        # Actions still without a result belong to a daemon that is gone: none can come later.
-        return cls({(job, knob): _Touch(id, before, id) for job, knob, id, before in rows})
+        return cls({(job, knob): _Touch(id, before) for job, knob, id, before in rows})
 
     def openings(self, changes: Sequence[Change], first: int) -> list[int | None]:
         """The opening of each change, if these get the numbers from `first` on."""
@@ -57,11 +56,10 @@ class Touching:
         """The changes have been written down."""
         for number, (change, opening) in enumerate(zip(changes, openings, strict=True), first):
             key = _undone_by(change)
-            touch = self._touches.get(key)
-            if touch is not None:
-                self._touches[key] = touch._replace(last=number)
-            elif opening is not None:
-                self._touches[key] = _Touch(opening, change.before, number)
+            if opening is not None and key not in self._touches:
+                self._touches[key] = _Touch(opening, change.before)
+            if key in self._touches:
+                self._last[key] = number
 
     def closed_by(self, results: Iterable[Result], first: int) -> dict[Key, int]:
         """Openings of values that are as before; not where a later change is on its way."""
@@ -69,7 +67,7 @@ class Touching:
         for number, result in enumerate(results, first):
             key = _undone_by(result.change)
             touch = self._touches.get(key)
-            if touch is None or not result.done or number != touch.last:
+            if touch is None or not result.done or number != self._last.get(key):
                 continue
             released = result.change.knob is Knob.RELEASE
             if released or (key[1] != _PRIORITY and result.change.after == touch.before):
@@ -84,6 +82,7 @@ class Touching:
     def forget(self, keys: Iterable[Key]) -> None:
         for key in keys:
             del self._touches[key]
+            self._last.pop(key, None)
 
 
 def _undone_by(change: Change) -> Key:

@@ -61,6 +61,7 @@ class Journal:
             " coalesce((SELECT max(cycle) FROM actions), 0))"
         ).fetchone()
         self._cycle = int(last) + 1
+        self._cycle_first = self._next_action  # the first action that the cycle under way can have
 
     @classmethod
     def open(cls, config: JournalConfig) -> Journal:
@@ -159,7 +160,7 @@ class Journal:
         happened: Happened = NOTHING_HAPPENED,
     ) -> int:
         """Write the cycle under way down, after all else in it; returns its number."""
-        number, write = self._cycle, self._connection
+        number, first, write = self._cycle, self._cycle_first, self._connection
         shape = self._shape if snapshot is None else shape_of(snapshot)
         closed = self._touching.of_jobs(end.job for end in happened.ended if end.left)
         with in_words(self.path):
@@ -168,8 +169,8 @@ class Journal:
         with self._transaction():
             _, _, _, *plain = astuple(cycle)
             write.execute(
-                f"INSERT INTO cycles VALUES ({', '.join('?' * 16)})",
-                (number, chapter, cycle.wall, cycle.steady, cycle.mode.value, *plain),
+                f"INSERT INTO cycles VALUES ({', '.join('?' * 17)})",
+                (number, chapter, first, cycle.wall, cycle.steady, cycle.mode.value, *plain),
             )
             if saved is not None:
                 write.execute("INSERT INTO decisions VALUES (?, ?, ?, ?)", (number, *saved.row))
@@ -185,6 +186,7 @@ class Journal:
             write_happened(write, number, happened)
             self._close(closed.values(), cycle.wall, "the job is gone")
         self._cycle, self._shape = number + 1, shape
+        self._cycle_first = self._next_action
         self._touching.forget(closed)
         if saved is not None:
             self._decisions.keep(saved)
