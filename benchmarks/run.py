@@ -18,8 +18,8 @@ QUICK = (
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
-LONG = ("rltune",)
-"""Trains for half an hour."""
+LONG = ("rltune", "live_cycle")
+"""Half an hour of training; 10,000 jobs on a real Slurm."""
 
 RESULTS = Path(__file__).parent / "results"
 

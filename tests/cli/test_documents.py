@@ -10,7 +10,12 @@ import pytest
 from tests.cli.conftest import Command
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ("README.md", "docs/how-to-replay-your-cluster.md", "Makefile")
+DOCUMENTS = (
+    "README.md",
+    "docs/how-to-replay-your-cluster.md",
+    "docs/operators.md",
+    "Makefile",
+)
 _COMMAND = re.compile(r"(?m)^[ \t]*(?:\S*/)?dovetail ((?:.*\\\n)*.*)$")
 
 
@@ -26,7 +31,7 @@ def commands_in(document: str) -> list[str]:
 )
 def test_commands_and_options_exist(dovetail: Command, document: str, line: str) -> None:
     words = line.split()
-    depth = 2 if words[0] in ("trace", "cluster") else 1
+    depth = 2 if words[0] in ("trace", "cluster", "live", "mig") else 1
     said = dovetail(*words[:depth], "--help")
     assert said.code == 0, f"{document}: no command {' '.join(words[:depth])}"
     for option in (word for word in words if word.startswith("--")):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -63,16 +63,24 @@ def steering(
 class Running:
     """A daemon in its own process."""
 
-    def __init__(self, cluster: Cluster, config: Path, log: Path) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        config: Path,
+        log: Path,
+        program: Sequence[str] = ("-m", "dovetail.cli"),
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        """`program` is what Python runs, `more` goes into its environment."""
         self.config, self._log = config, log
-        self._cluster = cluster
+        self._cluster, self._program, self._more = cluster, program, more or {}
         self._process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "dovetail.cli", "live", "--config", str(self.config)],
-                env={**self._cluster.env, **PATHS},
+                [sys.executable, *self._program, "live", "--config", str(self.config)],
+                env={**self._cluster.env, **PATHS, **self._more},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -113,6 +121,11 @@ class Running:
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
+
+    @property
+    def code(self) -> int:
+        """How it ended."""
+        return self._process.wait()
 
     def command(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """`dovetail live ...` as an operator would type it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dovetail.domain.decision import Change, Decision, Hint, Knob, Result
 from dovetail.domain.snapshot import Factor, Snapshot
 from dovetail.live.belongings import Belongings
-from dovetail.live.changes import NOTHING, Own, first_factor, target
+from dovetail.live.changes import NOTHING, Own, first_factor
 from dovetail.live.changes import changes_for as _changes_for
 from dovetail.live.config import ActConfig
 from dovetail.live.restoring import Touch, changes_back
@@ -44,14 +44,14 @@ def test_the_paper_s_way_freezes_priorities_and_remembers_what_slurm_gave() -> N
     assert {change.job: change.before for change in changes}[2] == "100"
 
 
-def test_an_array_that_is_not_split_goes_by_its_number_and_before_its_tasks() -> None:
+def test_an_array_goes_by_the_tasks_that_wait_together_and_never_by_its_number() -> None:
     rest = waiting(7, array=7, tasks=5, priority=10)._replace(label="7_[2-6]")
     task = waiting(9, array=7, priority=20)._replace(label="7_1")
     other = waiting(10, priority=500)
-    assert (target(rest), target(task)) == ("7", "7_1")
-    changes = changes_for(Decision(order=(9, 7, 10)), snapshot([rest, task, other]), NOTHING, ACT)
-    labels = [change.label for change in changes]
-    assert "7" not in labels or labels[0] == "7"
+    queue = snapshot([rest, task, other], site={7: 3})
+    changes = changes_for(Decision(order=(7, 9, 10)), queue, NOTHING, ACT)
+    assert "7_[2-6]" in {change.label for change in changes}
+    assert [change.label for change in changes_back((site(7, "3"),), queue)] == ["7_[2-6]"]
 
 
 def test_what_job_submit_gave_first_counts_as_ours() -> None:
@@ -77,7 +77,7 @@ def test_a_pin_that_did_not_start_the_job_is_taken_off() -> None:
 
 
 def site(job: int, *tried: str) -> Touch:
-    return Touch(job, str(job), Knob.SITE_FACTOR, "0", frozenset(tried))
+    return Touch(job, Knob.SITE_FACTOR, "0", frozenset(tried))
 
 
 def test_a_factor_of_ours_goes_back_to_nothing() -> None:
@@ -102,10 +102,22 @@ def test_tasks_of_a_touched_array_are_put_back_whatever_their_number() -> None:
 
 
 def test_a_frozen_job_is_released_and_one_that_thawed_is_not() -> None:
-    touch = Touch(1, "1", Knob.PRIORITY, "100", frozenset({"900"}))
+    touch = Touch(1, Knob.PRIORITY, "100", frozenset({"900"}))
     frozen = snapshot([waiting(1)], factors={1: Factor(900, 0, True)})
     assert [change.knob for change in changes_back((touch,), frozen)] == [Knob.RELEASE]
     assert changes_back((touch,), snapshot([waiting(1)])) == ()
+
+
+def test_a_priority_that_an_operator_has_set_since_is_his() -> None:
+    touch = Touch(1, Knob.PRIORITY, "100", frozenset({"900"}))
+    theirs = snapshot([waiting(1)], factors={1: Factor(5000, 0, True)})
+    assert changes_back((touch,), theirs) == ()
+
+
+def test_a_frozen_job_that_somebody_holds_is_not_released() -> None:
+    touch = Touch(1, Knob.PRIORITY, "100", frozenset({"900"}))
+    held = snapshot([waiting(1, priority=0, reason="JobHeldAdmin")], factors={})
+    assert changes_back((touch,), held) == ()
 
 
 def test_jobs_that_slurm_has_forgotten_need_nothing() -> None:

@@ -150,7 +150,7 @@ def test_arrays_and_other_users_get_factors_as_well(full: Cluster, folder: Path)
         words = ["--chdir=/tmp", "--output=/dev/null", "--gres=gpu:4", "--wrap=true"]
         job = int(full.run([*as_nobody, *words]).stdout)
         assert factor_of(full, job) == -20
-        assert tags(full, job) == "dovetail:kind=training"
+        assert tags(full, job) == "dovetail:kind=training dovetail:first=-20"
 
 
 def test_a_new_table_counts_at_once(full: Cluster, folder: Path) -> None:

@@ -11,10 +11,12 @@ import json
 import os
 import shlex
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +48,12 @@ class Checkpoint:
 def load_checkpoint(folder: Path, models: Models = MODELS) -> Checkpoint:
     """Read a checkpoint; a file that is not one is a clear error."""
     try:
-        with np.load(folder / WEIGHTS_FILE, allow_pickle=False) as found:
+        # Opened here: NumPy leaves the file of a damaged archive open.
+        with (folder / WEIGHTS_FILE).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
             kind = str(arrays.pop(KIND))
         card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
-    except (OSError, KeyError, ValueError) as problem:
+    except (OSError, EOFError, KeyError, ValueError, BadZipFile, zlib.error) as problem:
         raise ConfigError(f"{folder}: not a readable checkpoint: {problem}") from problem
     if kind not in models:
         raise ConfigError(

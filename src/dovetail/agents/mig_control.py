@@ -38,11 +38,11 @@ PLACING = MANNERS["pass"]
 WAYS = len(A100_40.ways)
 WORTHS = (len(SIZES), len(TOLD))
 
-FIRST_GUESS = {"7": 6.0, "4 3": 4.0, "4 2 1": 1.0, "3 2 2": 0.0}
+FIRST_GUESS = {"7": 9.0, "4 3": 6.0, "4 2 1": 1.5, "3 2 2": 0.0}
 """What these ways are worth when nothing happens: large slices at night; the others less."""
 
-OTHERS = -2.0
-BY_ARRIVALS = (1.0, 0.7, -0.4, -1.5, -5.0)
+OTHERS = -3.0
+BY_ARRIVALS = (1.5, 1.0, -0.6, -2.2, -7.5)
 """How a slice of each size gains as more jobs arrive: measured hour by hour, uniform clusters of
 7 are best below 2 jobs a minute on 8 GPUs, 4 3 up to 3.5, and 3 2 2 above."""
 
@@ -80,7 +80,7 @@ def _first_repartition() -> Floats:
         own[row] = FIRST_GUESS.get(" ".join(map(str, sizes)), OTHERS)
     worth = np.zeros(WORTHS)
     worth[:, TOLD.index("arrivals")] = BY_ARRIVALS
-    return np.concatenate(([1.5, 1.5], own, worth.ravel()))
+    return np.concatenate(([2.0, 2.0], own, worth.ravel()))
 
 
 _START = _first_repartition()

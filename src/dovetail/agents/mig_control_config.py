@@ -26,10 +26,10 @@ class ControlTraining:
     hours: float = 24.0
     days: int = 32
     validation_days: int = 16
-    epochs: int = 80  # of each turn
+    epochs: int = 60  # of each turn
     population: int = 20
     batch: int = 12  # days that every candidate of an epoch plays
-    spread: float = 0.4
+    spread: float = 0.5
     validate_every: int = 5
     every: int = 5  # arrivals and completions between two matrices
     most_likely: int = 3  # ways that a GPU draws its next one from

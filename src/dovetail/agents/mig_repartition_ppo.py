@@ -121,6 +121,7 @@ def train_published(
                 report(f"update {update}/{config.updates}: ET {trainer.best - 1:+.1%}")
     except KeyboardInterrupt:
         report("stopped")
+    trainer.save()  # the card tells how long all of it took
     return load_control(folder)[1]
 
 
@@ -146,7 +147,8 @@ class _Trainer:
         self.seen = torch.from_numpy(self.batch.reset(seed=on.seed).copy())
         self.net = Controller(self.seen.shape[1], self.batch.ways, config)
         self.optimiser = torch.optim.Adam(self.net.parameters(), config.rate)
-        self.best = np.inf
+        self.best, self.best_update = np.inf, 0
+        self.kept: dict[str, Floats] = {}
 
     def play(self) -> Played:
         """Some steps of all environments."""
@@ -199,15 +201,17 @@ class _Trainer:
         scores = self.choosing.play(policy.placer, policy.field)
         cost = float(costs(scores, self.weight).sum() / self.static.sum())
         if cost < self.best:
-            self.best = cost
-            card = {
-                "config": asdict(self.config),
-                "update": update,
-                "energy_weight": self.weight,
-                "validation_et_of_static": cost,
-                "cpu_seconds": round(time.process_time() - self.began, 1),
-            }
-            save_checkpoint(
-                self.folder, Checkpoint("mig-published", arrays, card), CONTROL_MODELS,
-                "--control FOLDER",
-            )  # fmt: skip
+            self.best, self.best_update, self.kept = cost, update, arrays
+            self.save()
+
+    def save(self) -> None:
+        """Write the best network so far."""
+        card = {
+            "config": asdict(self.config),
+            "update": self.best_update,
+            "energy_weight": self.weight,
+            "validation_et_of_static": self.best,
+            "cpu_seconds": round(time.process_time() - self.began, 1),
+        }
+        checkpoint = Checkpoint("mig-published", self.kept, card)
+        save_checkpoint(self.folder, checkpoint, CONTROL_MODELS, "--control FOLDER")

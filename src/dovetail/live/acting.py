@@ -13,11 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from dovetail.domain.decision import Change, Knob, Result
-from dovetail.domain.snapshot import Snapshot
+from dovetail.domain.snapshot import LiveJob, Snapshot
 from dovetail.live.backends.base import Backend, BackendError
-from dovetail.live.belongings import Belongings
+from dovetail.live.belongings import Belongings, value_of
+from dovetail.live.changes import first_factor
 from dovetail.live.journal import Journal, JournalError, Reading
-from dovetail.live.restoring import Restored, Touch, restore, restore_all
+from dovetail.live.restoring import REASON, Restored, Touch, restore, restore_all
+
+SITE = Knob.SITE_FACTOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,46 @@ class Hand:
             checked.append(result)
         return tuple(checked)
 
+    def look(self, snapshot: Snapshot) -> None:
+        """Learn what Slurm has of us; JournalError where that cannot be found out.
+
+        A value that the journal knows as ours is ours although it was given up: a job that had
+        ended was requeued and has it still, or a killed daemon's last message came late.
+        """
+        self.own.look(snapshot)
+        self.own.adopt(self._returned(snapshot))
+
+    def _returned(self, snapshot: Snapshot) -> list[Touch]:
+        found = []
+        for job in snapshot.pending:
+            for knob in (Knob.SITE_FACTOR, Knob.PRIORITY):
+                value = value_of(job.id, knob, snapshot)
+                if (
+                    not value
+                    or self.own.knows(job, knob)
+                    or value == str(first_factor(job.comment))
+                ):
+                    continue
+                touch = recorded_touch(self.journal.past, job, knob)
+                if touch is not None and value in touch.tried:
+                    found.append(touch)
+        return found
+
+    def _requeued(self, snapshot: Snapshot) -> list[Touch]:
+        """Jobs that came back, of which Slurm does not tell the factor: put back unseen."""
+        found = []
+        for job in snapshot.jobs:
+            unseen = job.restarts > 0 and job.id not in snapshot.factors
+            if unseen and (job.pending or job.running) and not self.own.knows(job, SITE):
+                touch = recorded_touch(self.journal.past, job, SITE)
+                found += [touch] if touch is not None else []
+        return found
+
     def put_back(self, snapshot: Snapshot) -> Restored:
         """Undo what the journal or our memory says that we touched, and make sure of it."""
+        with suppress(JournalError):
+            self.look(snapshot)
+            self.own.adopt(self._requeued(snapshot))
         lost = self._lost_journal()
         touched = self.own.touches(self._recorded())
         if lost:
@@ -70,7 +111,7 @@ class Hand:
         left = {result.change.job for result in restored.left}
         with suppress(JournalError):
             # Jobs that ended, or that an operator has set since, need nothing any more.
-            settled = {touch.job for touch in touched} - left
+            settled = {touch.job for touch in (*touched, *self._recorded())} - left
             self.journal.let_go(settled, self.clocks.wall(), "nothing left to undo")
             if lost and not left:
                 self.journal.recovery_done(self.clocks.wall())
@@ -110,7 +151,20 @@ class Hand:
 def recorded_touches(past: Reading) -> tuple[Touch, ...]:
     """What the journal says must be undone, with every value that was ever asked for."""
     found = []
-    for job, label, knob, before in past.touched():
+    for job, _, knob, before in past.touched():
         tried = {action.after for action in past.actions(job) if action.knob is knob}
-        found.append(Touch(job, label, knob, before, frozenset(tried)))
+        found.append(Touch(job, knob, before, frozenset(tried)))
     return tuple(found)
+
+
+def recorded_touch(past: Reading, job: LiveJob, knob: Knob) -> Touch | None:
+    """All that was ever asked for of a job or of its array; None: nothing was."""
+    actions = [
+        action
+        for number in {job.id, job.array} - {0}
+        for action in past.actions(number)
+        if action.knob is knob and action.reason != REASON
+    ]
+    if not actions:
+        return None
+    return Touch(job.id, knob, actions[0].before, frozenset(action.after for action in actions))

@@ -7,10 +7,11 @@ own.now().site[17], own.touches(journal.past.touched())
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from dovetail.domain.decision import Change, Knob, Result
-from dovetail.domain.snapshot import Snapshot
+from dovetail.domain.snapshot import LiveJob, Snapshot
 from dovetail.live.changes import Own
 from dovetail.live.restoring import Touch
 
@@ -29,12 +30,8 @@ class Belongings:
         """These are about to be sent: from now on they may have to be undone."""
         for change in changes:
             key = (change.job, change.knob)
-            touch = self._touches.get(key) or Touch(
-                change.job, change.label, change.knob, change.before
-            )
-            self._touches[key] = Touch(
-                touch.job, touch.label, touch.knob, touch.before, touch.tried | {change.after}
-            )
+            touch = self._touches.get(key) or Touch(change.job, change.knob, change.before)
+            self._touches[key] = replace(touch, tried=touch.tried | {change.after})
 
     def settled(self, results: Iterable[Result]) -> None:
         """What became of them; a change that failed leaves what was there before."""
@@ -50,12 +47,14 @@ class Belongings:
             if knob is Knob.PRIORITY
         }
         return Own(
-            site={
-                j: int(text) for (j, knob), text in self._held.items() if knob is Knob.SITE_FACTOR
-            },
+            site={job: int(text) for job, text in self._having(Knob.SITE_FACTOR)},
             frozen=frozen,
-            nodes={j: text for (j, knob), text in self._held.items() if knob is Knob.NODE and text},
+            nodes={job: text for job, text in self._having(Knob.NODE) if text},
+            priorities={job: int(text) for job, text in self._having(Knob.PRIORITY)},
         )
+
+    def _having(self, knob: Knob) -> Iterator[tuple[int, str]]:
+        return ((job, text) for (job, each), text in self._held.items() if each is knob)
 
     def touches(self, recorded: Sequence[Touch]) -> tuple[Touch, ...]:
         """All that must be undone: by the journal's account and by ours."""
@@ -63,7 +62,7 @@ class Belongings:
         for key, touch in self._touches.items():
             known = every.get(key)
             tried = touch.tried | known.tried if known is not None else touch.tried
-            every[key] = Touch(touch.job, touch.label, touch.knob, touch.before, tried)
+            every[key] = replace(touch, tried=tried)
         return tuple(every.values())
 
     def look(self, snapshot: Snapshot) -> None:
@@ -78,10 +77,29 @@ class Belongings:
         self._touches = {key: touch for key, touch in self._touches.items() if key[0] in alive}
         self._held = {key: text for key, text in self._held.items() if key[0] in alive}
         for key, touch in self._touches.items():
-            site = str(snapshot.site_of(touch.job))
-            if touch.knob is Knob.SITE_FACTOR and site in touch.tried:
-                self._held[key] = site
+            value = value_of(touch.job, touch.knob, snapshot)
+            if value in touch.tried:
+                self._held[key] = value
+
+    def adopt(self, touches: Iterable[Touch]) -> None:
+        """What we set once and had given up, and what is there again all the same."""
+        for touch in touches:
+            self._touches[touch.job, touch.knob] = touch
+
+    def knows(self, job: LiveJob, knob: Knob) -> bool:
+        """Whether the job, or the array that it comes from, was touched."""
+        return (job.id, knob) in self._touches or (job.array, knob) in self._touches
 
     def clear(self) -> None:
         self._touches.clear()
         self._held.clear()
+
+
+def value_of(job: int, knob: Knob, snapshot: Snapshot) -> str:
+    """What somebody has set of a waiting job: its site factor or its priority; empty: nothing."""
+    factor = snapshot.factors.get(job)
+    if factor is None:
+        return ""
+    if knob is Knob.PRIORITY and factor.frozen:
+        return str(factor.priority)
+    return str(factor.site) if knob is Knob.SITE_FACTOR and factor.site else ""

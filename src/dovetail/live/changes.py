@@ -7,7 +7,7 @@ undo = changes_back(touched, snapshot)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dovetail.domain.decision import Change, Decision, Knob
 from dovetail.domain.snapshot import LiveJob, Snapshot
@@ -27,6 +27,7 @@ class Own:
     site: Mapping[int, int]
     frozen: Mapping[int, int]  # job -> Slurm's own priority when it was frozen
     nodes: Mapping[int, str]
+    priorities: Mapping[int, int] = field(default_factory=dict)  # job -> what it was frozen at
 
     def factors(self, snapshot: Snapshot) -> dict[int, int]:
         """Site factors by job that are ours: set by us, inherited from an array, or given first."""
@@ -43,6 +44,16 @@ class Own:
                 found[number] = first_factor(job.comment)
         return found
 
+    def given(self, snapshot: Snapshot) -> dict[int, int]:
+        """What Slurm itself gave jobs that we froze; a task has it from its array."""
+        found = {}
+        for job in snapshot.pending if self.frozen else ():
+            factor = snapshot.factors.get(job.id)
+            number = job.id if job.id in self.frozen else job.array
+            if factor is not None and factor.frozen and number in self.frozen:
+                found[job.id] = self.frozen[number]
+        return found
+
 
 NOTHING = Own({}, {}, {})
 
@@ -54,11 +65,6 @@ def first_factor(comment: str) -> int:
         if text != word and text.lstrip("-").isdecimal():
             return int(text)
     return 0
-
-
-def target(job: LiveJob) -> str:
-    """What scontrol is told: an array that is not split goes as a whole, by its number."""
-    return str(job.array) if job.array and job.id == job.array else job.label
 
 
 def changes_for(
@@ -87,20 +93,20 @@ def changes_for(
         for job, has in now.items()
         if wanted[job] != has
     ]
-    # A change of an array reaches its tasks too: what is said of a task must come after it.
-    changes.sort(key=lambda change: snapshot.by_id[change.job].tasks <= 1)
     return (*changes, *_pins(decision, snapshot, own))
 
 
 def _change(
     job: LiveJob, knob: Knob, snapshot: Snapshot, wanted: int, given: int, decision: Decision
 ) -> Change:
+    # An array goes by its label, which names the tasks that wait together: its number alone would
+    # reach tasks that run or that an operator has set apart, too.
     reason = decision.reasons.get(job.id, "makes room for the jobs that go first")
     if knob is Knob.PRIORITY:
-        return Change(job.id, target(job), knob, str(given), str(wanted), reason)
+        return Change(job.id, job.label, knob, str(given), str(wanted), reason)
     # What job_submit.lua gave is ours, too: without us it would have been none.
     before = 0 if first_factor(job.comment) else snapshot.site_of(job.id)
-    return Change(job.id, target(job), knob, str(before), str(wanted - given), reason)
+    return Change(job.id, job.label, knob, str(before), str(wanted - given), reason)
 
 
 def _pins(decision: Decision, snapshot: Snapshot, own: Own) -> list[Change]:
@@ -111,5 +117,5 @@ def _pins(decision: Decision, snapshot: Snapshot, own: Own) -> list[Change]:
         wish = hint.node if hint is not None else ""
         if wish != had:
             reason = f"it fits on {wish} now" if wish else "it did not start where it was sent"
-            changes.append(Change(job, target(snapshot.by_id[job]), Knob.NODE, had, wish, reason))
+            changes.append(Change(job, snapshot.by_id[job].label, Knob.NODE, had, wish, reason))
     return changes

@@ -105,7 +105,6 @@ class TwinConfig:
 
     every_hours: float = 24.0
     days: float = 7.0  # of history that a comparison looks at
-    baseline: str = "slurm-multifactor"  # stands for Slurm alone; weights from its configuration
 
 
 @dataclass(frozen=True, slots=True)

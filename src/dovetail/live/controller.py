@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
-from dovetail.domain.decision import Result
-from dovetail.domain.errors import ClusterError, DovetailError
+from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
 from dovetail.domain.snapshot import Snapshot
 from dovetail.evaluation.policy import Policy
 from dovetail.live.acting import Clocks, Hand
@@ -25,29 +23,18 @@ from dovetail.live.config import LiveConfig
 from dovetail.live.deciding import Decider, model_trained
 from dovetail.live.estimating import from_history
 from dovetail.live.guardrails.base import Glimpse, Outcome, Situation
-from dovetail.live.journal import Cycle, Journal, JournalError, Outcomes
+from dovetail.live.journal import Journal, JournalError, Outcomes
 from dovetail.live.journal.records import NOTHING_HAPPENED
-from dovetail.live.journal.shape import digest_of
 from dovetail.live.modes import Mode
 from dovetail.live.planning import Decides, Plan, make_plan
-from dovetail.live.report_cycle import CycleReport, Times, Waits, classes, loads
+from dovetail.live.recording import Comparison, Round, cycle_of, glimpse_of, report_of
+from dovetail.live.report_cycle import CycleReport, Waits
 from dovetail.live.wording import sentence_of
 from dovetail.live.world import Estimate
 
 HOUR = 3600.0
 REFRESH = 900.0
 """Seconds after which the journal is asked again how long jobs waited and ran."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What the twin says of the time in active mode; NaN: nothing yet."""
-
-    actual_wait: float = math.nan
-    slurm_wait: float = math.nan
-    jobs: int = 0
-    difference: float = math.nan  # mean wait under our order / under Slurm's − 1, by the twin
-    error: float = math.nan  # the twin's mean wait / the real one − 1
 
 
 class Controller:
@@ -60,15 +47,17 @@ class Controller:
         journal: Journal,
         decider: Decides | None = None,
         clocks: Clocks | None = None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`stopped` is the kill switch, asked once more before anything is sent."""
+        self.stopped = stopped
         self.config, self.backend, self.journal = config, backend, journal
         self.clocks = clocks or Clocks()
         self.hand = Hand(backend, journal, self.clocks)
         self.mode = Mode.SHADOW
         self.comparison = Comparison()
         self.last_good = self.clocks.steady()
-        self.plan: Plan | None = None  # of the last cycle, for those who ask
-        self.snapshot: Snapshot | None = None
+        self.round = Round(self.last_good)  # the last cycle, for those who ask
         self._decider = decider
         self._outcomes = Outcomes.resume(journal.past)
         self._before: Glimpse | None = None
@@ -76,64 +65,93 @@ class Controller:
         self._active_since = self.clocks.steady()
         self._waits: Mapping[str, Waits] = {}
         self._waits_asked = -math.inf
-        self._act_seconds = 0.0
 
     def cycle(self) -> CycleReport:
         """One round; what went wrong is in its report and its sentence."""
-        began = self.clocks.steady()
-        self.plan, self.snapshot, self._act_seconds = None, None, 0.0
+        with suppress(Exception):  # said below, where it is needed
+            self.decider()  # before the queue is read, which would grow old meanwhile
+        self.round = this = Round(self.clocks.steady())
         try:
-            snapshot = self.backend.read()
+            sentence = self._observe(this)
+            self._record(this, sentence)
+        except JournalError as error:
+            sentence = f"the journal cannot be written, nothing done: {error}"
+            if self.mode is Mode.ACTIVE:
+                # Nothing stays set that only a journal could undo. The queue is read afresh: what
+                # was read before may be older than what this cycle has sent.
+                sentence = self.leave(f"the journal cannot be written: {error}")
+        return report_of(
+            this,
+            self.mode,
+            sentence,
+            self.clocks.steady(),
+            self.last_good,
+            self._waits,
+            self.comparison,
+        )
+
+    def _observe(self, this: Round) -> str:
+        """Read, and go on with what was read; in words what came of it."""
+        try:
+            this.snapshot = snapshot = self.backend.read()
         except BackendError as error:
             self._before = None
-            return self._record(f"Slurm cannot be read, nothing done: {error}", began)
+            return f"Slurm cannot be read, nothing done: {error}"
         self.last_good = self.clocks.steady()
-        self.snapshot = snapshot
+        this.read = self.last_good - this.began
+        self.hand.look(snapshot)
         try:
-            return self._round(snapshot, began)
-        except JournalError as error:
-            said = f"the journal cannot be written, nothing done: {error}"
-            if self.mode is Mode.ACTIVE:  # nothing stays set that only a journal could undo
-                said = self.leave(f"the journal cannot be written: {error}", snapshot)
-            return self._report(said, began, snapshot)
-
-    def _round(self, snapshot: Snapshot, began: float) -> CycleReport:
-        read = self.clocks.steady() - began
-        self.hand.own.look(snapshot)
-        try:
-            situation = self._situation(snapshot, read)
-            plan = make_plan(self.decider(), situation, self.hand.own.now(), self.config)
+            situation = self._situation(snapshot, this.read)
+            this.plan = make_plan(self.decider(), situation, self.hand.own.now(), self.config)
+        except JournalError:
+            raise
         except ClusterError as nothing:
-            return self._record(f"{self.mode.value}: {nothing}", began, snapshot)
+            return f"{self.mode.value}: {nothing}"
         except Exception as error:  # a policy may fail in any way: Slurm goes on without it
-            return self._record(
-                f"{self.mode.value}: nothing decided: {_words(error)}", began, snapshot
-            )
-        self.plan = plan
-        results: tuple[Result, ...] | None = None
-        if self.mode is Mode.ACTIVE and plan.outcome is Outcome.FALL_BACK:
-            sentence = self.leave(plan.objections[0].reason, snapshot)
-        else:
-            if self.mode is Mode.ACTIVE and plan.may_act:
-                results = self._act(plan)
-            sentence = sentence_of(self.mode, snapshot, plan, results)
-        self._before = _glimpse(snapshot, self.clocks.steady(), plan)
-        return self._record(sentence, began, snapshot, plan, results or (), read)
+            return f"{self.mode.value}: nothing decided: {_words(error)}"
+        sentence = self._follow(this, snapshot, this.plan)
+        self._before = glimpse_of(snapshot, self.clocks.steady(), this.plan)
+        return sentence
 
-    def _act(self, plan: Plan) -> tuple[Result, ...]:
-        if not plan.changes:
-            return ()
-        began = self.clocks.steady()
-        self._sent.append((began, len(plan.changes)))
-        results = self.hand.send(plan.changes)
-        self._act_seconds = self.clocks.steady() - began
-        return results
+    def _follow(self, this: Round, snapshot: Snapshot, plan: Plan) -> str:
+        """Act on the plan as far as mode, guardrails and kill switch allow."""
+        if self.mode is not Mode.ACTIVE:
+            return sentence_of(self.mode, snapshot, plan)
+        if plan.outcome is Outcome.FALL_BACK:
+            return self.leave(plan.objections[0].reason, snapshot)
+        if not plan.may_act or self.stopped():
+            return sentence_of(self.mode, snapshot, plan)
+        if plan.changes:
+            began = self.clocks.steady()
+            self._sent.append((began, len(plan.changes)))
+            this.results = self.hand.send(plan.changes)
+            this.act = self.clocks.steady() - began
+        return sentence_of(self.mode, snapshot, plan, this.results)
+
+    def _record(self, this: Round, sentence: str) -> None:
+        """Write the cycle down; JournalError where that cannot be."""
+        wall, steady = self.clocks.wall(), self.clocks.steady()
+        happened = NOTHING_HAPPENED
+        if this.snapshot is not None:
+            happened = self._outcomes.update(this.snapshot)
+        decision = this.plan.decision if this.plan else None
+        if decision is not None:
+            self._outcomes.decided(self.mode, decision.order)
+        verdicts = this.plan.verdicts if this.plan else ()
+        cycle = cycle_of(this, self.mode, sentence, wall, steady)
+        self.journal.record(cycle, this.snapshot, decision, verdicts, happened)
 
     def decider(self) -> Decides:
         """The policy: loaded when it is first needed, and again after it could not be."""
         if self._decider is None:
-            policy = Policy.parse(self.config.policy)
-            self._decider = Decider(policy, self.config.act, self._estimate())
+            name = self.config.policy
+            try:
+                self._decider = Decider(Policy.parse(name), self.config.act, self._estimate())
+            except Exception as error:  # a damaged file can fail in any way
+                raise ConfigError(
+                    f"policy {name} cannot be loaded: {_words(error)}; mend it (it is tried again "
+                    "in every cycle), or name another and send SIGHUP"
+                ) from error
         return self._decider
 
     def _estimate(self) -> Estimate | None:
@@ -160,9 +178,9 @@ class Controller:
             snapshot=snapshot,
             steady=steady,
             before=self._before,
-            own={**own.frozen, **own.factors(snapshot)},
+            own={**own.priorities, **own.factors(snapshot)},
             read_seconds=read,
-            slurm_priority=own.frozen,
+            slurm_priority=own.given(snapshot),
             waits={name: waits.p95 for name, waits in self._waits.items()},
             model_trained=model_trained(self.config.policy),
             sent=tuple(self._sent),
@@ -178,6 +196,16 @@ class Controller:
         return {name: Waits(middle[name], p95) for name, p95 in past.waits(days).items()}
 
     # -- modes
+
+    @property
+    def plan(self) -> Plan | None:
+        """Of the last cycle."""
+        return self.round.plan
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """Of the last cycle."""
+        return self.round.snapshot
 
     @property
     def active_hours(self) -> float:
@@ -219,93 +247,6 @@ class Controller:
     def _note(self, why: str) -> None:
         with suppress(JournalError):  # the next cycle says that the journal cannot be written
             self.journal.switched(self.mode, "dovetail", why, self.clocks.wall())
-
-    # -- recording
-
-    def _record(
-        self,
-        sentence: str,
-        began: float,
-        snapshot: Snapshot | None = None,
-        plan: Plan | None = None,
-        results: Sequence[Result] = (),
-        read: float = 0.0,
-    ) -> CycleReport:
-        """Write the cycle down; JournalError where that cannot be."""
-        report = self._report(sentence, began, snapshot, plan, results, read)
-        cycle = Cycle(
-            wall=self.clocks.wall(),
-            steady=self.clocks.steady(),
-            mode=self.mode,
-            sentence=sentence,
-            policy=plan.decision.policy if plan else "",
-            model=plan.decision.model if plan else "",
-            snapshot=digest_of(snapshot) if snapshot else "",
-            pending=len(snapshot.pending) if snapshot else 0,
-            running=len(snapshot.running) if snapshot else 0,
-            sent=report.sent,
-            failed=report.failed,
-            read_seconds=read,
-            decide_seconds=plan.decision.seconds if plan else 0.0,
-            act_seconds=self._act_seconds,
-        )
-        happened = self._outcomes.update(snapshot) if snapshot else NOTHING_HAPPENED
-        if plan is not None:
-            self._outcomes.decided(self.mode, plan.decision.order)
-        self.journal.record(
-            cycle,
-            snapshot,
-            plan.decision if plan else None,
-            plan.verdicts if plan else (),
-            happened,
-        )
-        return report
-
-    def _report(
-        self,
-        sentence: str,
-        began: float,
-        snapshot: Snapshot | None = None,
-        plan: Plan | None = None,
-        results: Sequence[Result] = (),
-        read: float = math.nan,
-    ) -> CycleReport:
-        steady = self.clocks.steady()
-        report = CycleReport(
-            mode=self.mode,
-            sentence=sentence,
-            times=Times(read=read, total=steady - began),
-            snapshot_age=steady - self.last_good,
-            partitions=loads(snapshot, self._waits) if snapshot else {},
-            sent=len(results),
-            failed=sum(not result.done for result in results),
-            twin_difference=self.comparison.difference,
-            twin_error=self.comparison.error,
-        )
-        if plan is None or snapshot is None:
-            return report
-        decide = plan.decision.seconds
-        return replace(
-            report,
-            times=report.times._replace(
-                decide=decide, guard=plan.guard_seconds, act=self._act_seconds
-            ),
-            managed=len(plan.decision.order),
-            untouched=classes(plan.decision.untouched.values()),
-            moved=plan.moved,
-            verdicts=plan.verdicts,
-        )
-
-
-def _glimpse(snapshot: Snapshot, steady: float, plan: Plan) -> Glimpse:
-    return Glimpse(
-        wall=snapshot.time,
-        steady=steady,
-        pending=frozenset(job.id for job in snapshot.pending),
-        running=frozenset(job.id for job in snapshot.running),
-        nodes=frozenset(node.name for node in snapshot.nodes if node.usable),
-        order=plan.decision.order,
-    )
 
 
 def _words(error: Exception) -> str:

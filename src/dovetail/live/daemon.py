@@ -8,6 +8,7 @@ before anything new is decided.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -21,6 +22,12 @@ from dovetail.domain.errors import DovetailError
 from dovetail.live.backends import BACKENDS
 from dovetail.live.config import LiveConfig, load_config
 from dovetail.live.controller import Controller
+from dovetail.live.first_factors import (
+    FirstFactor,
+    remove_first_factors,
+    typical_factors,
+    write_first_factors,
+)
 from dovetail.live.journal import Journal
 from dovetail.live.metrics import Metrics
 from dovetail.live.modes import Mode
@@ -32,8 +39,11 @@ from dovetail.live.switchboard import Switchboard
 LOG = logging.getLogger("dovetail.live")
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-PATIENCE = 5
-"""Times that the daemon tries to put jobs back before it ends; Slurm restarts within seconds."""
+PATIENCE, PAUSE = 5, 2.0
+"""How often the daemon tries to put jobs back before it ends, and the seconds between two tries.
+
+Slurm restarts within seconds, and while it is down a try takes none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +64,25 @@ class Daemon:
     def __init__(self, config: LiveConfig, path: Path | None = None) -> None:
         self.config, self.path = config, path
         self._signals: list[int] = []
+        self._first: tuple[FirstFactor, ...] | None = None  # what new jobs get; None: not known
 
     def run(self, cycles: int | None = None) -> None:
         """Go on until told to stop, or for so many cycles."""
+        # A cycle on 10,000 jobs makes 100,000 objects, which set the collector off several times in
+        # the middle of it, at 10 to 20 ms each.
+        gc.disable()
         with ExitStack() as stack:
+            stack.callback(gc.enable)
             parts = self._open(stack)
             LOG.info(
                 "started: %s, %s mode asked for", self.config.policy, self._wanted(parts).value
             )
             parts.notifier.ready(f"started with {self.config.policy}")
             self._loop(parts, cycles)
+            with suppress(OSError):
+                remove_first_factors(Path(self.config.run_dir))
             parts.notifier.stopping("putting jobs back")
-            _end(parts.controller)
+            _end(parts)
 
     def _open(self, stack: ExitStack) -> Parts:
         called = stack.enter_context(self._listening())
@@ -75,7 +92,7 @@ class Daemon:
         journal = stack.enter_context(Journal.open(self.config.journal))
         metrics = stack.enter_context(Metrics(self.config.metrics))
         backend = BACKENDS[self.config.slurm.backend](self.config.slurm)
-        controller = Controller(self.config, backend, journal)
+        controller = Controller(self.config, backend, journal, stopped=lambda: board.stopped)
         notifier = Notifier.from_environment()
         return Parts(controller, board, metrics, notifier, Watch(controller), called)
 
@@ -98,10 +115,28 @@ class Daemon:
         if was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE:
             # It fell back by itself: only an operator switches it on again.
             _remember_shadow(parts.board)
+        self._tell_submit_script(controller)
         parts.metrics.observe(report)
         parts.board.tell(status_of(report, controller))
         parts.notifier.alive(report.sentence)
         parts.watch.look()
+
+    def _tell_submit_script(self, controller: Controller) -> None:
+        """What new jobs get first; nothing unless we act."""
+        folder = Path(self.config.run_dir)
+        rows: tuple[FirstFactor, ...] = ()
+        if controller.mode is Mode.ACTIVE and controller.plan and controller.snapshot:
+            rows = typical_factors(controller.snapshot, controller.plan)
+        if rows == self._first:
+            return
+        try:
+            if rows:
+                write_first_factors(folder, rows)
+            else:
+                remove_first_factors(folder)
+            self._first = rows
+        except (OSError, DovetailError) as error:
+            LOG.warning("first factors not written: %s", error)
 
     def _wanted(self, parts: Parts) -> Mode:
         return parts.board.asked_mode() or self.config.mode
@@ -123,6 +158,7 @@ class Daemon:
 
     def _sleep(self, parts: Parts, began: float) -> None:
         """Until the next cycle is due or somebody calls, but no sooner than the least pause."""
+        gc.collect()  # now, when nobody waits for us; see `run`
         steady = parts.controller.clocks.steady
         if parts.board.wait(self.config.period - (steady() - began), parts.called):
             rest = self.config.min_period - (steady() - began)
@@ -178,12 +214,15 @@ def _remember_shadow(board: Switchboard) -> None:
             board.ask_for(Mode.SHADOW, "dovetail")
 
 
-def _end(controller: Controller) -> None:
+def _end(parts: Parts) -> None:
     """Out of active mode before the process ends."""
+    controller = parts.controller
     if controller.mode is Mode.ACTIVE:
         LOG.info("%s", controller.leave("the daemon ends"))
     for _ in range(PATIENCE):
         if not controller.owes:
             return
+        parts.board.wait(PAUSE)
         LOG.warning("%s", controller.settle())
-    LOG.error("jobs are left with our factors: run `dovetail live restore` once Slurm answers")
+    if controller.owes:
+        LOG.error("jobs are left with our factors: run `dovetail live restore` once Slurm answers")

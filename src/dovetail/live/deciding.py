@@ -20,7 +20,7 @@ import numpy as np
 from dovetail.domain.decision import Decision, Hint
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill, Estimates
-from dovetail.domain.snapshot import LiveJob, Snapshot
+from dovetail.domain.snapshot import Factor, LiveJob, LiveNode, Snapshot
 from dovetail.evaluation.policy import SHIPPED, Policy, checkpoint_folder
 from dovetail.live.config import ActConfig
 from dovetail.live.selecting import select
@@ -29,6 +29,17 @@ from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
 from dovetail.simulator.engine import digest_of
 from dovetail.simulator.ranking import rank_waiting, start_now
+
+REHEARSAL = Snapshot(
+    time=100.0,
+    jobs=(
+        LiveJob(1, "1", "RUNNING", submit=1.0, start=2.0, limit=60.0, gpus=1, hosts=("node",)),
+        LiveJob(2, "2", "PENDING", submit=3.0, eligible=3.0, limit=60.0, gpus=1, priority=1),
+    ),
+    nodes=(LiveNode("node", "MIXED", gpus=2),),
+    factors={2: Factor(1, 0, False)},
+)
+"""The smallest queue that a decision uses all code for."""
 
 NO_ROW = "the policy has nothing to say about it"
 
@@ -41,6 +52,7 @@ class Decider:
         self._worlds = Worlds(estimate)
         self._order, self._place, _ = policy.parts()
         self.model = digest_of(self._order.weights) or ""
+        self.decide(REHEARSAL)  # compiles what the first decision would else be late with
 
     def decide(self, snapshot: Snapshot) -> Decision:
         """An order of the jobs that may be touched; empty where there are none."""

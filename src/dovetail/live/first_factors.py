@@ -12,13 +12,20 @@ import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
+from dovetail.domain.decision import Knob
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.snapshot import Snapshot
+from dovetail.live.planning import Plan
 
 FILE = "first_factors"
 MOST_BYTES = 65_536
 """A larger table is ignored by the reader, which runs inside slurmctld."""
+MOST_ROWS = 1000
+ENOUGH = 5
+"""Waiting jobs of a kind from which on their middle says something."""
 MOST_FACTOR = 2_147_483_645
 
 
@@ -26,6 +33,22 @@ class FirstFactor(NamedTuple):
     partition: str
     gpus: int  # at least so many
     factor: int
+
+
+def typical_factors(snapshot: Snapshot, plan: Plan) -> tuple[FirstFactor, ...]:
+    """For each partition and number of GPUs the factor in the middle of those that wait now.
+
+    A job that has just come gets it until the next cycle knows better.
+    """
+    after = {c.job: int(c.after) for c in plan.changes if c.knob is Knob.SITE_FACTOR}
+    groups: dict[tuple[str, int], list[int]] = {}
+    for number in plan.decision.order:
+        job = snapshot.by_id[number]
+        if len(job.partitions) == 1 and job.partitions[0].split() == list(job.partitions):
+            factor = after.get(number, snapshot.site_of(number))
+            groups.setdefault((job.partitions[0], job.gpus), []).append(factor)
+    usual = {key: int(median(each)) for key, each in groups.items() if len(each) >= ENOUGH}
+    return tuple(FirstFactor(*key, factor) for key, factor in sorted(usual.items()))[:MOST_ROWS]
 
 
 def table_text(rows: Iterable[FirstFactor], serial: int) -> str:

@@ -10,12 +10,12 @@ Jobs that an operator has set since then are his, and jobs that Slurm has forgot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dovetail.domain.decision import Change, Knob, Result
 from dovetail.domain.snapshot import Factor, LiveJob, Snapshot
 from dovetail.live.backends.base import Backend
-from dovetail.live.changes import first_factor, target
+from dovetail.live.changes import first_factor
 
 TRIES = 3
 """An update can be lost while backfill runs, up to Slurm 26.05: it is sent again."""
@@ -30,7 +30,6 @@ class Touch:
     """A value of a job that we set, or may have set."""
 
     job: int
-    label: str
     knob: Knob
     before: str
     tried: frozenset[str] = frozenset()  # values that we asked for; empty: not known
@@ -72,33 +71,35 @@ def restore(
 def restore_all(backend: Backend, snapshot: Snapshot, send: Send | None = None) -> Restored:
     """Undo every site factor there is, whoever set it: for when the journal is lost."""
     touched = [
-        Touch(job.id, target(job), Knob.SITE_FACTOR, "0")
+        Touch(job.id, Knob.SITE_FACTOR, "0")
         for job in snapshot.jobs
-        if job.running or snapshot.site_of(job.id)
+        # Of jobs that run, are held or may not start yet Slurm does not tell the factor.
+        if snapshot.site_of(job.id) or job.id not in snapshot.factors
     ]
     return restore(backend, touched, snapshot, send)
 
 
 def changes_back(touched: Sequence[Touch], snapshot: Snapshot) -> tuple[Change, ...]:
     """What is to be sent: for the jobs themselves, and for tasks that were split off since."""
-    arrays = {touch.job: touch for touch in touched if touch.knob is Knob.SITE_FACTOR}
-    changes = [
-        change
-        for touch in touched
-        for change in _back(touch, snapshot.by_id.get(touch.job), snapshot)
-    ]
-    known = {change.job for change in changes}
+    every = {(touch.job, touch.knob): touch for touch in touched}
+    changes = []
     for job in snapshot.jobs:
-        heir = arrays.get(job.array) if job.array != job.id else None
-        if job.id not in known and (heir is not None or _given_first(job, snapshot)):
-            changes += _back(
-                Touch(
-                    job.id, target(job), Knob.SITE_FACTOR, "0", heir.tried if heir else frozenset()
-                ),
-                job,
-                snapshot,
-            )
+        for knob in Knob:
+            touch = _touch_of(job, knob, every)
+            if touch is None and knob is Knob.SITE_FACTOR and _given_first(job, snapshot):
+                touch = Touch(job.id, knob, "0")
+            if touch is not None:
+                changes += _back(touch, job, snapshot)
     return tuple(changes)
+
+
+def _touch_of(job: LiveJob, knob: Knob, every: Mapping[tuple[int, Knob], Touch]) -> Touch | None:
+    """What was set of the job; a task that Slurm split off brings along what its array had."""
+    own = every.get((job.id, knob))
+    array = every.get((job.array, knob)) if knob in (Knob.SITE_FACTOR, Knob.PRIORITY) else None
+    if own is None or array is None:
+        return own if array is None else replace(array, job=job.id)
+    return replace(own, tried=own.tried | array.tried if own.tried and array.tried else own.tried)
 
 
 def _given_first(job: LiveJob, snapshot: Snapshot) -> bool:
@@ -106,23 +107,29 @@ def _given_first(job: LiveJob, snapshot: Snapshot) -> bool:
     return bool(first) and (job.running or snapshot.site_of(job.id) == first)
 
 
-def _back(touch: Touch, job: LiveJob | None, snapshot: Snapshot) -> list[Change]:
+def _back(touch: Touch, job: LiveJob, snapshot: Snapshot) -> list[Change]:
     """The change that undoes one touch; none where there is nothing to undo."""
-    if job is None or not (job.pending or job.running):
+    if not (job.pending or job.running):
         return []
     factor = snapshot.factors.get(job.id)
     if touch.knob is Knob.PRIORITY:
-        if factor is not None and not factor.frozen:
+        # To release a job that somebody holds would start it; whoever lets it go thaws it.
+        if job.held or (factor is not None and not (factor.frozen and _ours(touch, factor))):
             return []
-        return [Change(job.id, touch.label, Knob.RELEASE, "", "", REASON)]
+        return [Change(job.id, job.label, Knob.RELEASE, "", "", REASON)]
     if touch.knob is Knob.SITE_FACTOR and factor is not None:
-        theirs = touch.tried and str(factor.site) not in touch.tried
-        if factor.site == 0 or theirs:
+        if factor.site == 0 or not _ours(touch, factor):
             return []
     if touch.knob is not Knob.SITE_FACTOR and not job.pending:
         return []  # where it runs cannot be changed any more
     after = "0" if touch.knob is Knob.SITE_FACTOR else touch.before
-    return [Change(job.id, touch.label, touch.knob, "", after, REASON)]
+    return [Change(job.id, job.label, touch.knob, "", after, REASON)]
+
+
+def _ours(touch: Touch, factor: Factor) -> bool:
+    """Whether what Slurm has is what we asked for, not what an operator has set since."""
+    now = factor.priority if touch.knob is Knob.PRIORITY else factor.site
+    return not touch.tried or str(now) in touch.tried
 
 
 def _key(change: Change) -> tuple[int, Knob]:
@@ -134,13 +141,12 @@ def _is_back(
 ) -> bool:
     """By what Slurm says now of a waiting job; of others by its answer to the change."""
     result, factor = results.get(_key(change)), factors.get(change.job)
-    if result is not None and any(word in result.error for word in OVER):
-        return True
     if factor is not None and change.knob is Knob.SITE_FACTOR:
         return factor.site == 0
     if factor is not None and change.knob is Knob.RELEASE:
         return not factor.frozen
-    return result is None or result.done
+    over = result is not None and any(word in result.error for word in OVER)
+    return over or result is None or result.done
 
 
 OVER = ("already finished", "Invalid job id")

@@ -80,4 +80,6 @@ class Watch:
             return _twin(past, self._controller.config, until - hours * HOUR, until, settings)
         except DovetailError as error:
             LOG.info("no comparison with the twin: %s", error)
-            return None
+        except Exception as error:  # an opinion is not worth the daemon's life
+            LOG.warning("the twin failed: %s: %s", type(error).__name__, error)
+        return None

@@ -50,7 +50,7 @@ def words_of_errors(errors: Any) -> str:
     """What went wrong, in the words that each version uses."""
     items = errors if isinstance(errors, list) else [errors]
     said = [
-        ": ".join(str(item[key]) for key in ("description", "error") if item.get(key))
+        ": ".join(str(item[key]) for key in ("description", "error") if item.get(key)) or str(item)
         if isinstance(item, dict)
         else str(item)
         for item in items

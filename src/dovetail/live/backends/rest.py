@@ -123,8 +123,12 @@ class RestClient:
     def _headers(self) -> dict[str, str]:
         if not self._config.rest_token_file:
             return {}
-        # Read every time: tokens expire, and whoever renews them writes the file anew.
-        token = read_token(self._config.rest_token_file)
+        # Read every time: tokens expire, and whoever renews them writes the file anew. One that
+        # is missing meanwhile is a reason to wait, not to end.
+        try:
+            token = read_token(self._config.rest_token_file)
+        except ConfigError as error:
+            raise Unreachable(f"slurmrestd cannot be asked: {error}") from None
         user = {"X-SLURM-USER-NAME": self._config.rest_user} if self._config.rest_user else {}
         return {"X-SLURM-USER-TOKEN": token, **user}
 

@@ -8,11 +8,13 @@ results = backend.apply(changes)
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from dovetail.domain.decision import Change, Knob, Result
+from dovetail.domain.errors import ClusterError
 from dovetail.domain.snapshot import (
     Factor,
     LiveJob,
@@ -22,11 +24,21 @@ from dovetail.domain.snapshot import (
     Share,
     Snapshot,
 )
-from dovetail.live.backends.base import BackendError, Unreachable
+from dovetail.live.backends.base import BackendError, Unreachable, Unreadable
 from dovetail.live.backends.changes import apply_changes
 from dovetail.live.backends.priorities import SPRIO, SSHARE, factors_of, shares_of
 from dovetail.live.backends.process import Commands
 from dovetail.live.backends.show import partitions_of, reservations_of, settings_of
+
+
+@contextmanager
+def in_known_shape() -> Iterator[None]:
+    """Whatever a parser stumbles over is an answer that cannot be trusted."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, ClusterError) as error:
+        raise Unreadable(f"Slurm's answer has a shape that is not known: {error!r:.200}") from error
+
 
 REFRESH = 10
 """Readings after which partitions and shares, which hardly change, are asked for again."""
@@ -70,7 +82,8 @@ class SlurmBackend:
         if self._failed:
             self._ping()
         self._failed = True
-        snapshot = self._read()
+        with in_known_shape():
+            snapshot = self._read()
         self._failed = False
         return snapshot
 
@@ -115,7 +128,8 @@ class SlurmBackend:
     def factors(self) -> Mapping[int, Factor]:
         """None where Slurm orders jobs by arrival alone (priority/basic)."""
         try:
-            return factors_of(self._commands.ask("sprio", *SPRIO))
+            with in_known_shape():
+                return factors_of(self._commands.ask("sprio", *SPRIO))
         except Unreachable as error:
             if "not running a supported priority plugin" in str(error):
                 return {}
@@ -134,5 +148,7 @@ class SlurmBackend:
         answer = self._commands.run("scontrol", "ping")
         text = answer.output.decode("utf-8", "replace")
         if " is UP" not in text:
-            said = " ".join(text.split())[:200] or answer.words
+            said = (
+                " ".join(text.partition("*")[0].split())[:200] or answer.words
+            )  # a banner follows
             raise Unreachable(f"slurmctld does not answer: {said}")

@@ -228,8 +228,10 @@ local function prepare(job, partitions)
     return
   end
   local factor = partition and first_factor(partition, gpus)
-  if factor then
+  if factor and factor ~= 0 then
     job.site_factor = factor
+    -- So that the daemon knows it for its own, and not for an administrator's.
+    add_tag(job, "dovetail:first=" .. string.format("%d", factor))
   end
 end
 

@@ -1,0 +1,309 @@
+"""Random faults, drawn from a seed, on a real cluster with a daemon in active mode.
+
+    python -m tests.live.chaos --faults 60 --seed 1
+
+Jobs flow all the time, and some wait throughout, so that there always are factors to lose track
+of. The daemon is started again whenever it is gone, as systemd would. At the end no job may be
+lost, none may have a factor, and the daemon must cycle by itself.
+
+Faults that lose jobs by Slurm's own doing are kept off: slurmctld saves its state with a delay of
+up to 5 s, and Slurm 22.05 leaves GPUs taken by jobs that end while it is down. So it goes down only
+after the flow has dried up, and is killed only after it has had the time to save.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dovetail.live.config import GuardrailConfig
+from dovetail.live.modes import Mode
+from dovetail.live.switchboard import STOP, Switchboard
+from tests.live.slurm import SMALL_LAYOUT, Cluster, Options, SlurmProblem
+from tests.live.steering import Running, config_for, until, write_config
+
+SAVED = 8.0
+"""Seconds after which slurmctld has saved all that it was told."""
+
+WAITERS = 6
+CLOCKED = str(Path(__file__).with_name("clocked.py"))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done, and what became of it."""
+
+    faults: Counter[str]
+    submitted: int
+    completed: int
+    restarts: int
+    cycles: int
+
+    def __str__(self) -> str:
+        done = ", ".join(f"{count} {name}" for name, count in sorted(self.faults.items()))
+        return (
+            f"{self.faults.total()} faults ({done}): {self.completed} of {self.submitted} jobs "
+            f"completed, {self.restarts} restarts, {self.cycles} cycles"
+        )
+
+
+@dataclass
+class Flow:
+    """Submits small jobs until told to stop; can be held up."""
+
+    cluster: Cluster
+    draw: random.Random
+    jobs: list[int] = field(default_factory=list)
+    last: float = 0.0
+    open: threading.Event = field(default_factory=threading.Event)
+    stop: threading.Event = field(default_factory=threading.Event)
+    busy: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self) -> None:
+        while not self.stop.wait(0.3):
+            if self.open.wait(0.1):
+                self.submit()
+
+    def submit(self) -> None:
+        seconds = round(self.draw.uniform(0.1, 0.8), 2)
+        with self.busy:
+            if self.open.is_set():
+                self.jobs.append(
+                    self.cluster.submit(
+                        self.draw.choice((1, 2, 4)), seconds, gpu_type="p100", minutes=5
+                    )
+                )
+                self.last = time.monotonic()
+
+    def dry_up(self) -> None:
+        """No more jobs until `open` is set, and none of those before left."""
+        self.open.clear()
+        with self.busy:
+            until(lambda: not self.left(), "the flow dries up", 120.0)
+
+    def left(self) -> set[int]:
+        """Jobs that have not ended yet."""
+        states = self.cluster.states()
+        return {job for job in self.jobs if states.get(job) in ("PENDING", "RUNNING", "COMPLETING")}
+
+
+class Supervisor:
+    """Starts the daemon again whenever it is gone, and notes when it went by itself."""
+
+    def __init__(self, daemon: Running) -> None:
+        self.daemon, self.restarts = daemon, 0
+        self.crashes: list[int] = []
+        self.lock = threading.Lock()
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        while not self.stop.wait(0.1):
+            with self.lock:
+                if not self.daemon.alive:
+                    if self.daemon.code != -signal.SIGKILL:
+                        self.crashes.append(self.daemon.code)
+                    self.restarts += 1
+                    self.daemon.again()
+
+
+class Chaos:
+    """One cluster, one daemon, one seed."""
+
+    def __init__(self, cluster: Cluster, folder: Path, seed: int) -> None:
+        self.cluster, self.folder = cluster, folder
+        self.draw = random.Random(seed)
+        self.clock = folder / "clock"
+        self.clock.write_text("0")
+        config = config_for(
+            cluster, folder, mode=Mode.ACTIVE, period=0.4, guardrails=GuardrailConfig()
+        )
+        self.board = Switchboard(Path(config.run_dir))
+        path = write_config(config, folder / "dovetail.toml")
+        self.daemon = Running(
+            cluster, path, folder / "daemon.log", (CLOCKED,), {"CLOCK_STEP_FILE": str(self.clock)}
+        )
+        self.supervisor = Supervisor(self.daemon)
+        self.flow = Flow(cluster, random.Random(seed + 1))
+        self.done: Counter[str] = Counter()
+
+    # -- faults
+
+    def kill_daemon(self) -> None:
+        with self.supervisor.lock:
+            self.daemon.kill()
+
+    def freeze_daemon(self) -> None:
+        with self.supervisor.lock:
+            self.daemon.signal(signal.SIGSTOP)
+            self._moment()
+            self.daemon.signal(signal.SIGCONT)
+
+    def freeze_slurmctld(self) -> None:
+        self.cluster.controller.pause()
+        self._moment()
+        self.cluster.controller.resume()
+
+    def freeze_slurmd(self) -> None:
+        node = self.cluster.slurmd[self.draw.choice(sorted(self.cluster.slurmd))]
+        node.pause()
+        self._moment()
+        node.resume()
+
+    def kill_slurmd(self) -> None:
+        node = self.cluster.slurmd[self.draw.choice(sorted(self.cluster.slurmd))]
+        node.kill()
+        self._moment()
+        node.start()
+
+    def restart_slurmctld(self) -> None:
+        with self._dry():
+            self.cluster.controller.stop()
+            self._moment()
+            self.cluster.controller.start()
+
+    def kill_slurmctld(self) -> None:
+        with self._dry():
+            time.sleep(SAVED)
+            self.cluster.controller.kill()
+            self._moment()
+            self.cluster.controller.start()
+
+    def step_clock(self) -> None:
+        part = self.clock.with_suffix(".new")
+        part.write_text(str(self.draw.choice((-7200, -90, -5, 0, 0, 5, 90, 86_400))))
+        part.replace(self.clock)
+
+    def kill_switch(self) -> None:
+        (self.board.folder / STOP).touch()
+        self._moment()
+        (self.board.folder / STOP).unlink()
+        self.board.ask_for(Mode.ACTIVE, "chaos")
+
+    def switch_mode(self) -> None:
+        self.board.ask_for(self.draw.choice(list(Mode)), "chaos")
+        self._moment()
+        self.board.ask_for(Mode.ACTIVE, "chaos")
+
+    def _moment(self) -> None:
+        time.sleep(self.draw.uniform(0.1, 0.5))
+
+    @contextmanager
+    def _dry(self) -> Iterator[None]:
+        self.flow.dry_up()
+        yield
+        until(lambda: _answers(self.cluster), "slurmctld answers again")
+        self.flow.open.set()
+
+    # -- the course of it
+
+    def run(self, faults: int) -> Outcome:
+        blocker = self.cluster.submit(2, 3600, gpu_type="k80", minutes=120)
+        self.cluster.wait_for("RUNNING", blocker)
+        waiters = [
+            self.cluster.submit(2, 0.1, gpu_type="k80", minutes=60 - 7 * place)
+            for place in range(WAITERS)
+        ]
+        self.daemon.wait_for("changes sent")
+        threads = [threading.Thread(target=part.run) for part in (self.flow, self.supervisor)]
+        for thread in threads:
+            thread.start()
+        self.flow.open.set()
+        try:
+            for fault in self._drawn(faults):
+                fault()
+                self.done[fault.__name__] += 1
+                self._moment()
+            self.flow.dry_up()
+            self._recovers()
+        finally:
+            self.flow.stop.set()
+            self.supervisor.stop.set()
+            for thread in threads:
+                thread.join()
+        assert not self.supervisor.crashes, f"ended by itself:\n{self.daemon.said[-3000:]}"
+        return self._settled(blocker, waiters)
+
+    def _drawn(self, faults: int) -> list[Callable[[], None]]:
+        """Quick ones mostly; slurmctld goes down for good once in thirty, each way."""
+        quick = (
+            self.kill_daemon, self.kill_daemon, self.freeze_daemon, self.freeze_slurmctld,
+            self.freeze_slurmd, self.kill_slurmd, self.step_clock, self.kill_switch,
+            self.switch_mode,
+        )  # fmt: skip
+        slow = [self.restart_slurmctld, self.kill_slurmctld] * (faults // 60)
+        drawn = [*slow, *(self.draw.choice(quick) for _ in range(faults - len(slow)))]
+        self.draw.shuffle(drawn)
+        return drawn
+
+    def _recovers(self) -> None:
+        """By itself, once everything is as it should be, and somebody wants it active."""
+        self.clock.write_text("0")
+        self.board.ask_for(Mode.ACTIVE, "chaos")
+        cycles = self.daemon.said.count("active: ")
+        until(lambda: self.daemon.said.count("active: ") >= cycles + 3, "the daemon cycles")
+        until(
+            lambda: sum(factor != 0 for factor in self.cluster.site_factors().values()) > 1,
+            "waiting jobs have factors",
+        )
+
+    def _settled(self, blocker: int, waiters: list[int]) -> Outcome:
+        self.daemon.kill()
+        self.daemon.command("restore")
+        left = {job: factor for job, factor in self.cluster.site_factors().items() if factor}
+        assert not left, f"jobs with factors after restore: {left}"
+        self.cluster.cancel(blocker)
+        jobs = [*self.flow.jobs, *waiters]
+        ended = Counter[str]()
+        until(lambda: {done.id for done in self.cluster.history()} >= set(jobs), "jobs end")
+        for done in self.cluster.history():
+            if done.id in jobs:
+                ended[done.state] += 1
+        assert ended.keys() == {"COMPLETED"}, f"{ended}\n{self.cluster.circumstances()}"
+        return Outcome(
+            self.done,
+            len(jobs),
+            ended["COMPLETED"],
+            self.supervisor.restarts,
+            self.daemon.said.count("active: "),
+        )
+
+
+def _answers(cluster: Cluster) -> bool:
+    try:
+        return "idle" in cluster.node_states().values()
+    except SlurmProblem:
+        return False
+
+
+def run_chaos(faults: int, seed: int, folder: Path) -> Outcome:
+    """All of it, on a cluster of its own."""
+    with Cluster(Options(nodes=SMALL_LAYOUT)) as cluster:
+        chaos = Chaos(cluster, folder, seed)
+        try:
+            return chaos.run(faults)
+        finally:
+            chaos.daemon.kill()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--faults", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = run_chaos(asked.faults, asked.seed, Path(folder))
+    print(f"seed {asked.seed}: {outcome}, in {time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
