@@ -11,7 +11,9 @@ import pytest
 
 from dovetail.agents import mig_control_training, mig_placement
 from dovetail.agents.checkpoint import WEIGHTS_FILE
+from dovetail.agents.mig_catalogue import MIG_AGENTS
 from dovetail.agents.mig_placement import SEARCH_FILE
+from dovetail.cli.mig_train import mig_train
 from tests.cli.conftest import Command
 
 TINY = (
@@ -95,6 +97,17 @@ def test_a_finished_training_is_not_repeated_and_another_one_is_refused(
     other = dovetail("mig", "train", "placement", *TINY, "--seed", 1, "--out", tmp_path)
     assert other.code == 2
     assert "other settings" in other.err
+
+
+def test_the_help_tells_the_defaults_that_there_are() -> None:
+    placement, control = MIG_AGENTS["placement"].config(), MIG_AGENTS["joint"].config()
+    told = Path(mig_train.__code__.co_filename).read_text(encoding="utf-8")
+    assert placement.epochs == control.epochs == 60
+    assert "turns. Default: 60." in told
+    assert f"placement {placement.population}, others {control.population}" in told
+    assert f"placement {placement.batch}, others {control.batch}" in told
+    assert (placement.days, control.days) == (32, 32)
+    assert (placement.validation_days, control.validation_days) == (16, 16)
 
 
 def test_mistakes_are_told_in_words(dovetail: Command, tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ def mig_train(
         _own(
             "N",
             "--epochs",
-            "Rounds of playing and learning, of joint for each of its three turns. "
-            "Default: placement 60, others 80.",
+            "Rounds of playing and learning; of repartition and joint so many for each of "
+            "their two or three turns. Default: 60.",
             min=1,
         ),
     ] = None,
