@@ -59,7 +59,7 @@ def test_instances_of_cut_nodes_become_device_lines(dovetail: Command, tmp_path:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "give one of --configurations, --demand and --trace"),
+        ((), "give one of --configurations, --demand, --trace and --search"),
         (("--demand", "1g=1", "--configurations", "1,1"), "give one of"),
         (("--configurations", "1,4g.20gb+4g.20gb"), "too many of a profile"),
         (("--configurations", "1"), "give 2"),
