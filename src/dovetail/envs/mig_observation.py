@@ -18,10 +18,12 @@ from numba import carray, types
 from numpy.typing import NDArray
 
 from dovetail.domain.compiled import Late, kernel
+from dovetail.domain.mig_mean_field import BINS
 from dovetail.domain.mig_metrics import MINUTE
 from dovetail.domain.registry import Registry
 from dovetail.domain.tables import dtype_of
 from dovetail.policies.mig.features import SLICE_FEATURES, describe_slices
+from dovetail.simulator.mig.mean_field import bin_of
 from dovetail.simulator.mig.placing import describe
 from dovetail.simulator.mig.rows import NOBODY, MigWorld, gpu, moment, need, queue, slices, slot
 from dovetail.simulator.mig.rows import times as times_of
@@ -33,10 +35,6 @@ OBSERVE = types.void(
 )
 Singles = NDArray[np.float32]
 
-EDGES = np.array([-100.0, 0.0, 0.05, 0.2, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0, 1e9])
-"""Minutes: the bins of the histograms; what lies beyond counts in the last bin."""
-
-BINS = len(EDGES) - 1
 SCALE = 100.0
 """Minutes that count as 1, and waiting jobs that do."""
 
@@ -61,15 +59,6 @@ class MigObservation:
 @kernel
 def scaled(minutes: float) -> float:
     return min(LIMIT, max(-LIMIT, minutes / SCALE))
-
-
-@kernel
-def bin_of(value: float) -> int:
-    """The bin of a number of minutes."""
-    found = 0
-    while found < BINS - 1 and value >= EDGES[found + 1]:
-        found += 1
-    return found
 
 
 @kernel

@@ -22,12 +22,13 @@ from gymnasium import spaces
 
 from dovetail.domain.jobs import Bools, Floats
 from dovetail.domain.mig_cluster import MOST_SLICES
+from dovetail.domain.mig_mean_field import BINS, EXTRAS
 from dovetail.envs import mig_repartition_stage as kernels
 from dovetail.envs.batch import InvalidAction
 from dovetail.envs.mig_batch import Infos, MigBatch, worlds_for
 from dovetail.envs.mig_config import MigRepartitionConfig
-from dovetail.envs.mig_observation import BINS, Singles
-from dovetail.envs.mig_repartition_stage import EXTRAS, Manner
+from dovetail.envs.mig_observation import Singles
+from dovetail.envs.mig_repartition_stage import Manner
 
 LARGEST_LOGIT = 20.0
 """Of the action space; a softmax makes nothing of larger ones."""
@@ -45,7 +46,7 @@ class MigRepartitionBatch:
         )
         worlds.follow(config.placer)
         self.ways = max(len(kind.ways) for kind in config.cluster.kinds)
-        self.batch = MigBatch(worlds, count, threads, self.ways + 2 * BINS + EXTRAS, 0)
+        self.batch = MigBatch(worlds, count, threads, self.ways + 2 * BINS + len(EXTRAS), 0)
         self.count, self.stage = count, self.batch.stage
         self._manner = Manner(
             rank=config.placer.rank.pointer,

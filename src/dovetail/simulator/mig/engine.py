@@ -16,12 +16,14 @@ from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.mig_cluster import MOST_SLICES, MigCluster
+from dovetail.domain.mig_mean_field import MORE, MeanField
 from dovetail.domain.mig_policy import ClusterView, Placer, Repartitioner
 from dovetail.domain.mig_schedule import MigSchedule
 from dovetail.domain.mig_workload import MigWorkload
 from dovetail.simulator.mig import clock
 from dovetail.simulator.mig.build import MigRules, Stock, Worlds
 from dovetail.simulator.mig.gpus import ask
+from dovetail.simulator.mig.mean_field import draw_all, show, show_more
 from dovetail.simulator.mig.placing import describe, put, seek
 from dovetail.simulator.mig.rows import NOBODY, MigWorld, keys, moment, slice_facts, slices
 
@@ -78,6 +80,28 @@ def play(w: MigWorld, rank: Any, parameters: Floats, mark: int) -> bool:
             return True
 
 
+@inner
+def steer(
+    w: MigWorld, rank: Any, parameters: Floats, matrix: Any, weights: Floats,
+    every: int, most_likely: int, ways: int, width: int,
+) -> None:  # fmt: skip
+    """Go on to the end under a mean-field controller."""
+    seen, logits = np.zeros(width), np.zeros((ways, ways))
+    while play(w, rank, parameters, w.events + every):
+        show(w, ways, seen)
+        show_more(w, seen[width - len(MORE) :])
+        matrix(weights, seen, logits)
+        draw_all(w, logits, most_likely)
+
+
+@kernel
+def _steer(
+    worlds: Any, rank: Any, parameters: Floats, matrix: Any, weights: Floats,
+    every: int, most_likely: int, ways: int, width: int,
+) -> None:  # fmt: skip
+    steer(worlds[0], rank, parameters, matrix, weights, every, most_likely, ways, width)
+
+
 @kernel
 def _begin(worlds: Any) -> None:
     clock.begin(worlds[0])
@@ -100,11 +124,11 @@ def simulate_mig(
     workload: MigWorkload,
     cluster: MigCluster,
     placer: Placer,
-    repartitioner: Repartitioner | None = None,
+    repartitioner: Repartitioner | MeanField | None = None,
     rules: MigRules = PLAIN,
     seed: int = 0,
 ) -> MigSchedule:
-    """Run every job; `seed` is of the placements that draw lots."""
+    """Run every job; `seed` is of the placements and controllers that draw lots."""
     if seed < 0:
         raise ConfigError(f"seed is {seed}, expected 0 or more")
     room = None if repartitioner is None else MOST_SLICES
@@ -112,12 +136,15 @@ def simulate_mig(
     worlds.load(0, 0, seed)
     worlds.follow(placer)
     rank, parameters = placer.rank.pointer, placer.numbers()
-    every = NEVER if repartitioner is None else repartitioner.every
     began = time.perf_counter()
     _begin(worlds.world)
-    while _play(worlds.world, rank, parameters, int(worlds.world["events"][0]) + every):
-        assert repartitioner is not None
-        _ask(worlds.world, repartitioner.wanted(_view(worlds), workload).astype(np.int64))
+    if isinstance(repartitioner, MeanField):
+        _steer(worlds.world, rank, parameters, *repartitioner.arguments(cluster))
+    else:
+        every = NEVER if repartitioner is None else repartitioner.every
+        while _play(worlds.world, rank, parameters, int(worlds.world["events"][0]) + every):
+            assert repartitioner is not None
+            _ask(worlds.world, repartitioner.wanted(_view(worlds), workload).astype(np.int64))
     seconds = time.perf_counter() - began
     config = {
         "placer": placer.name,
