@@ -14,6 +14,7 @@ DOCUMENTS = (
     "README.md",
     "docs/how-to-replay-your-cluster.md",
     "docs/operators.md",
+    "docs/mig.md",
     "Makefile",
 )
 _COMMAND = re.compile(r"(?m)^[ \t]*(?:\S*/)?dovetail ((?:.*\\\n)*.*)$")

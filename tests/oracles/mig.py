@@ -73,6 +73,7 @@ class Oracle:
         count = len(workload)
         self.start, self.end = [math.nan] * count, [math.nan] * count
         self.gpu, self.size, self.left = [-1] * count, [0] * count, [1.0] * count
+        self.offset = [0] * count
         self.now, self.arrived, self.waiting = self.release[0], 0, list[int]()
         self.energy = [0.0] * len(self.devices)
         self.events = self.repartitions = self.preemptions = 0
@@ -217,7 +218,7 @@ class Oracle:
             part.until = self.now + self.duration(job, self.devices[i], part) * self.left[job]
             if math.isnan(self.start[job]):
                 self.start[job] = self.now
-            self.gpu[job], self.size[job] = i, part.size
+            self.gpu[job], self.size[job], self.offset[job] = i, part.size, part.offset
 
     def next_job(self, passed: int) -> tuple[int, list[tuple[int, Instance]]] | None:
         for job in self.waiting[passed:]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from rich.console import Console
 from rich.table import Table
 
@@ -32,19 +34,25 @@ _FIRST_TO_GO = (
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """The table, what it rests on, and which columns had no room."""
-    left_out: list[str] = []
-    table = _table(comparison, left_out)
-    for key in _FIRST_TO_GO:
-        if _width(table, console) <= console.width:
-            break
-        left_out.append(key)
-        table = _table(comparison, left_out)
-    console.print(table)
+    left_out = fitting(console, _FIRST_TO_GO, lambda gone: _table(comparison, gone))
+    console.print(_table(comparison, left_out))
     console.print()
     console.print(cell(caption(comparison)), style="dim")
     if left_out:
         titles = ", ".join(column.title for column in COLUMNS if column.key in left_out)
         console.print(f"No room here for {titles}: widen the terminal, or see --json.", style="dim")
+
+
+def fitting(
+    console: Console, first_to_go: Sequence[str], make: Callable[[list[str]], Table]
+) -> list[str]:
+    """Columns to leave out, one after the other, until the table that `make` gives has room."""
+    left_out: list[str] = []
+    for key in first_to_go:
+        if _width(make(left_out), console) <= console.width:
+            break
+        left_out.append(key)
+    return left_out
 
 
 def _width(table: Table, console: Console) -> int:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import typer
 
+from dovetail.cli.mig_compare import mig_compare
+from dovetail.cli.mig_evaluate import mig_evaluate
 from dovetail.cli.mig_plan import mig_plan
+from dovetail.cli.mig_simulate import mig_simulate
+from dovetail.cli.mig_train import mig_train
 
 mig = typer.Typer(
     name="mig",
-    help="Plan how multi-instance GPUs are cut.\n\n\b\nExample:\n"
-    '  dovetail mig plan --model a100-40 --gpus 8 --nodes mig-[1-2] --demand "1g=40,2g=10,7g=3"',
+    help="Simulate, learn and plan how GPUs are cut into slices and who runs where.\n\n\b\n"
+    "Example:\n"
+    "  dovetail mig compare --placers eft,categorical-edf --days 10 --report report.html",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
-@mig.callback()
-def _group() -> None:
-    """Keeps `plan` a command of a group, even while it is the only one."""
-
-
 mig.command("plan")(mig_plan)
+mig.command("simulate")(mig_simulate)
+mig.command("compare")(mig_compare)
+mig.command("train")(mig_train)
+mig.command("evaluate")(mig_evaluate)

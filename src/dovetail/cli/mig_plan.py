@@ -65,6 +65,16 @@ def mig_plan(
             show_default=False,
         ),
     ] = None,
+    search: Annotated[
+        Path | None,
+        typer.Option(
+            "--search",
+            metavar="FILE",
+            help="Jobs with deadlines (see `dovetail mig simulate --save`): the cut with the least "
+            "energy and tardiness under categorical-edf, by simulation.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="What configurations are called.")
     ] = "dovetail",
@@ -103,7 +113,7 @@ def mig_plan(
     from dovetail.traces.clusters.hostlist import expand
 
     known, names = MODELS[model], expand(nodes)
-    cuts, remark = _cuts(known, names, gpus, configurations, demand, trace)
+    cuts, remark = _cuts(known, names, gpus, configurations, demand, trace, search)
     plan = MigPlan(known, cuts, name)
     shown = _instances(instances or [], known)
     files = {
@@ -125,15 +135,43 @@ def _cuts(
     configurations: str | None,
     demand: str | None,
     trace: str | None,
+    search: Path | None,
 ) -> tuple[tuple[NodePlan, ...], str | None]:
     """What every GPU is cut into, and what that means for the demand, in words."""
     from dovetail.mig_plan.plan import deal, parse_cuts
 
-    if sum(source is not None for source in (configurations, demand, trace)) != 1:
-        raise ConfigError("give one of --configurations, --demand and --trace")
+    if sum(source is not None for source in (configurations, demand, trace, search)) != 1:
+        raise ConfigError("give one of --configurations, --demand, --trace and --search")
     if configurations is not None:
         return deal(nodes, gpus, parse_cuts(configurations, model)), None
+    if search is not None:
+        return _searched(model, nodes, gpus, search)
     return _chosen(model, nodes, gpus, demand, trace)
+
+
+def _searched(
+    model: MigModel, nodes: list[str], gpus: int, jobs: Path
+) -> tuple[tuple[NodePlan, ...], str]:
+    from dovetail.cli.mig_options import KERNEL
+    from dovetail.cli.screen import progress_bar, warn_of_compiling
+    from dovetail.evaluation.mig_configurations import best_configurations, whole_gpus
+    from dovetail.mig_plan.plan import cut_of, spread
+    from dovetail.policies.mig import PLACERS
+    from dovetail.traces.mig_file import read_mig_workload
+
+    cluster, day = whole_gpus(model.name, gpus * len(nodes)), read_mig_workload(jobs)
+    warn_of_compiling(KERNEL)
+    with progress_bar("searching") as advance:
+        found = best_configurations(
+            [day],
+            cluster,
+            PLACERS["categorical-edf"],
+            progress=lambda tried: advance(0.0, f"searching: {tried} cuts tried"),
+        )
+    cuts = [cut_of(number, model) for number in found.cluster.configurations]
+    return spread(nodes, gpus, cuts), (
+        f"{len(day):,} jobs: the best of {found.tried:,} simulated cuts; ET {found.cost:.3f}"
+    )
 
 
 def _chosen(

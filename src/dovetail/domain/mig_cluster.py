@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.mig import A100_40GB, MigConfiguration, MigSlice
@@ -136,6 +137,16 @@ class MigCluster:
     def with_configurations(self, numbers: Sequence[int]) -> MigCluster:
         """The same GPUs, cut otherwise."""
         return MigCluster(self.types, tuple(numbers))
+
+    @property
+    def text(self) -> str:
+        """What `parse` reads."""
+        cuts = zip(self.types, self.configurations, strict=True)
+        parts = []
+        for name, run in groupby(cuts, key=lambda cut: cut[0].name):
+            numbers = [str(number) for _, number in run]
+            parts.append(f"{len(numbers)}x{name}:{','.join(numbers)}")
+        return " + ".join(parts)
 
     @property
     def slices(self) -> tuple[MigSlice, ...]:

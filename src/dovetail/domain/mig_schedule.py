@@ -24,6 +24,7 @@ class MigSchedule:
     end: Floats  # [jobs] seconds; NaN: never ended
     gpu: Ints  # [jobs] -1: never ran
     size: Ints  # [jobs] compute slices of the instance
+    offset: Ints  # [jobs] memory slices of the device below the instance
     energy: Floats  # [GPUs] joules, from the first submission to the last event
     work: Floats  # [GPUs] compute slices x seconds in use
     span: float  # seconds from the first submission to the last event

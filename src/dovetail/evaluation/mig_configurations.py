@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.mig_cluster import MigCluster
-from dovetail.domain.mig_metrics import summary
+from dovetail.domain.mig_cluster import GPU_TYPES, MigCluster
+from dovetail.domain.mig_metrics import energy_tardiness, summary
 from dovetail.domain.mig_policy import Placer
 from dovetail.domain.mig_workload import MigWorkload
 from dovetail.simulator.mig import simulate_mig
@@ -28,6 +28,15 @@ Objective = Callable[[dict[str, Any]], float]
 def by_energy_tardiness(result: dict[str, Any]) -> float:
     """ET; see `mig_metrics`."""
     return float(result["energy_tardiness"])
+
+
+def by_weighted(weight: float) -> Objective:
+    """ET with another weight of energy."""
+
+    def cost(result: dict[str, Any]) -> float:
+        return energy_tardiness(result["tardiness_mean"], result["energy_watt_minutes"], weight)
+
+    return cost
 
 
 def by_late_share(result: dict[str, Any]) -> float:
@@ -48,8 +57,12 @@ def best_configurations(
     cluster: MigCluster,
     placer: Placer,
     objective: Objective = by_energy_tardiness,
+    progress: Callable[[int], None] = lambda tried: None,
 ) -> Found:
-    """Recut one GPU at a time, from the cluster as it is, while that lowers the mean cost."""
+    """Recut one GPU at a time, from the cluster as it is, while that lowers the mean cost.
+
+    `progress` gets the number of clusters simulated so far.
+    """
     if not days:
         raise ConfigError("no days to search on; give one at least")
     costs: dict[tuple[Any, ...], float] = {}
@@ -60,6 +73,7 @@ def best_configurations(
             costs[key] = float(
                 np.mean([objective(summary(simulate_mig(d, candidate, placer))) for d in days])
             )
+            progress(len(costs))
         return costs[key]
 
     best = cluster
@@ -68,6 +82,15 @@ def best_configurations(
         if cost_of(nearest) >= cost_of(best):
             return Found(best, cost_of(best), len(costs))
         best = nearest
+
+
+def whole_gpus(model: str, count: int) -> MigCluster:
+    """So many GPUs of a model, none of them cut; for a model without known power an error."""
+    if model not in GPU_TYPES:
+        raise ConfigError(
+            f"{model} cannot be simulated: its power is not known; known are {', '.join(GPU_TYPES)}"
+        )
+    return MigCluster((GPU_TYPES[model],) * count, (1,) * count)
 
 
 def _multiset(cluster: MigCluster) -> tuple[Any, ...]:

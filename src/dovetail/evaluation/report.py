@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
 from dovetail.domain.schedule import Schedule
 from dovetail.evaluation import charts
 from dovetail.evaluation.comparison import Comparison, Row
-from dovetail.evaluation.report_style import STYLE
+from dovetail.evaluation.report_page import definitions, figure, page, table
 from dovetail.evaluation.statistics import ratio_of_means
 from dovetail.evaluation.table import COLUMNS, caption, grid
 from dovetail.evaluation.units import UNKNOWN, count, duration, factor, share
@@ -33,15 +32,7 @@ def report_html(comparison: Comparison, schedules: Mapping[str, Schedule] | None
         f"<div class='columns'>{_facts(comparison)}{_assumptions(comparison)}</div></main>",
         f"<footer>Made by Dovetail {escape(str(comparison.config['version']))}.</footer>",
     ]
-    return (
-        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        # Whatever a name might smuggle in, the page can load and run nothing.
-        "<meta http-equiv='Content-Security-Policy' "
-        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>{''.join(body)}"
-        "</body></html>\n"
-    )
+    return page(title, "".join(body))
 
 
 def baseline(comparison: Comparison) -> Row:
@@ -92,8 +83,7 @@ def _table(comparison: Comparison) -> str:
     note = " Intervals: 95 %, paired bootstrap over windows." if several else ""
     return (
         "<section><h2>All figures</h2>"
-        "<div class='scroll' tabindex='0' role='region' aria-label='All figures'><table>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"{table('All figures', head, body)}"
         f"<p class='note'>{escape(caption(comparison) + note)}</p></section>"
     )
 
@@ -124,12 +114,7 @@ def _charts(comparison: Comparison, schedules: Mapping[str, Schedule]) -> str:
         alt = f"{title} of {labels}"
         if metric:
             alt = f"{title} by policy; lowest: {comparison.best(metric).label}. Figures: see table"
-        # As an image, not as elements: ids of several drawings would collide.
-        data = base64.b64encode(svg.encode()).decode()
-        text += (
-            f"<figure><figcaption>{escape(title)}</figcaption>"
-            f"<img alt='{escape(alt)}' src='data:image/svg+xml;base64,{data}'></figure>"
-        )
+        text += figure(title, svg, alt)
     return f"<section><h2>Charts</h2><div class='charts'>{text}</div></section>"
 
 
@@ -151,7 +136,7 @@ def _facts(comparison: Comparison) -> str:
         ("Users", count(facts["users"]) if facts["users"] else "not recorded"),
         *(("Note", note) for note in facts["notes"]),
     ]
-    return f"<section><h2>The trace</h2>{_list(items)}</section>"
+    return f"<section><h2>The trace</h2>{definitions(items)}</section>"
 
 
 def _assumptions(comparison: Comparison) -> str:
@@ -172,9 +157,4 @@ def _assumptions(comparison: Comparison) -> str:
         ("Clairvoyant bound", "no schedule is below it; none may reach it"),
         ("bsld", "bounded slowdown: (wait + run) / run, runs under 10 s counted as 10 s"),
     ]
-    return f"<section><h2>What was assumed</h2>{_list(items)}</section>"
-
-
-def _list(items: Iterable[tuple[str, str]]) -> str:
-    rows = (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in items)
-    return f"<dl>{''.join(rows)}</dl>"
+    return f"<section><h2>What was assumed</h2>{definitions(items)}</section>"

@@ -20,6 +20,7 @@ td.best{font-weight:700;color:#004b78;background:#e6f1f8}
 tr.bound{font-style:italic;color:#56616e;border-top:2px solid #dde3ea}
 .charts,.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));
 gap:1.2rem 2rem;align-items:start}
+.wide figure{margin-bottom:1.8rem}
 figure{margin:0}
 figcaption{font-weight:600;margin-bottom:.3rem}
 img{width:100%;height:auto;display:block}

@@ -91,6 +91,7 @@ def agree(case: MigCase, placer: str, shuffler: Shuffler | None, rules: MigRules
     np.testing.assert_array_equal(ours.end, oracle.end, where)
     np.testing.assert_array_equal(ours.gpu, oracle.gpu, where)
     np.testing.assert_array_equal(ours.size, oracle.size, where)
+    np.testing.assert_array_equal(ours.offset, oracle.offset, where)
     # Both add up the same pieces, the oracle event by event, the kernel GPU by GPU.
     np.testing.assert_allclose(ours.energy, oracle.energy, rtol=1e-12, err_msg=where)
     counts = (ours.repartitions, ours.preemptions, ours.events)

@@ -99,6 +99,12 @@ class Worlds:
         one["chance"] = seed
         self.gpu["cut"][i] = self.initial
 
+    def configurations(self, i: int) -> Ints:
+        """How the GPUs of world i are cut now: numbers from 1."""
+        mine = self.gpu[i]
+        numbers: Ints = mine["cut"] - self.kinds["first"][mine["kind"]] + 1
+        return numbers
+
     def follow(self, placer: Placer) -> None:
         """Let this placement pass over as many jobs as it may."""
         self.world["passes"] = placer.passes

@@ -31,7 +31,7 @@ def begin(w: MigWorld) -> None:
     for job in range(w.job_count):
         mine = task(w, job)
         mine.start = mine.end = math.nan
-        mine.gpu, mine.size, mine.left = NOBODY, 0, 1.0
+        mine.gpu, mine.size, mine.offset, mine.left = NOBODY, 0, 0, 1.0
     for number in range(w.gpu_count):
         one = gpu(w, number)
         one.count, one.goal, one.ready, one.since = 0, NOBODY, math.inf, w.now

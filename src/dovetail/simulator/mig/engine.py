@@ -8,6 +8,7 @@ schedule = simulate_mig(day, cluster, PLACERS["eft"])
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from dovetail.simulator.mig.gpus import ask
 from dovetail.simulator.mig.mean_field import draw_all, show, show_more
 from dovetail.simulator.mig.placing import describe, put, seek
 from dovetail.simulator.mig.rows import NOBODY, MigWorld, keys, moment, slice_facts, slices
+
+Watch = Callable[[float, Ints], None]
+"""Gets the time, and the configuration of each GPU (numbers from 1)."""
 
 NEVER = 2**62
 """A number of events that no simulation reaches."""
@@ -88,10 +92,25 @@ def steer(
     """Go on to the end under a mean-field controller."""
     seen, logits = np.zeros(width), np.zeros((ways, ways))
     while play(w, rank, parameters, w.events + every):
-        show(w, ways, seen)
-        show_more(w, seen[width - len(MORE) :])
-        matrix(weights, seen, logits)
-        draw_all(w, logits, most_likely)
+        consult(w, matrix, weights, most_likely, seen, logits)
+
+
+@inner
+def consult(
+    w: MigWorld, matrix: Any, weights: Floats, most_likely: int, seen: Floats, logits: Floats
+) -> None:
+    """Ask a mean-field controller once; `seen` and `logits` are room to write to."""
+    show(w, len(logits), seen)
+    show_more(w, seen[len(seen) - len(MORE) :])
+    matrix(weights, seen, logits)
+    draw_all(w, logits, most_likely)
+
+
+@kernel
+def _consult(
+    worlds: Any, matrix: Any, weights: Floats, most_likely: int, seen: Floats, logits: Floats
+) -> None:
+    consult(worlds[0], matrix, weights, most_likely, seen, logits)
 
 
 @kernel
@@ -127,8 +146,12 @@ def simulate_mig(
     repartitioner: Repartitioner | MeanField | None = None,
     rules: MigRules = PLAIN,
     seed: int = 0,
+    watch: Watch | None = None,
 ) -> MigSchedule:
-    """Run every job; `seed` is of the placements and controllers that draw lots."""
+    """Run every job; `seed` is of the placements and controllers that draw lots.
+
+    `watch` is told how the GPUs are cut each time after they may have been cut anew.
+    """
     if seed < 0:
         raise ConfigError(f"seed is {seed}, expected 0 or more")
     room = None if repartitioner is None else MOST_SLICES
@@ -138,13 +161,15 @@ def simulate_mig(
     rank, parameters = placer.rank.pointer, placer.numbers()
     began = time.perf_counter()
     _begin(worlds.world)
-    if isinstance(repartitioner, MeanField):
+    if isinstance(repartitioner, MeanField) and watch is None:
         _steer(worlds.world, rank, parameters, *repartitioner.arguments(cluster))
     else:
         every = NEVER if repartitioner is None else repartitioner.every
+        ask_once = _question(repartitioner, worlds, workload)
         while _play(worlds.world, rank, parameters, int(worlds.world["events"][0]) + every):
-            assert repartitioner is not None
-            _ask(worlds.world, repartitioner.wanted(_view(worlds), workload).astype(np.int64))
+            ask_once()
+            if watch is not None:
+                watch(float(worlds.world["now"][0]), worlds.configurations(0))
     seconds = time.perf_counter() - began
     config = {
         "placer": placer.name,
@@ -155,6 +180,22 @@ def simulate_mig(
         "seed": seed,
     }
     return schedule_of(worlds, 0, workload, seconds, config)
+
+
+def _question(
+    repartitioner: Repartitioner | MeanField | None, worlds: Worlds, workload: MigWorkload
+) -> Callable[[], None]:
+    """How the repartitioner is asked, and its answer carried out, between two events."""
+    if isinstance(repartitioner, MeanField):
+        pointer, weights, _, likely, ways, width = repartitioner.arguments(worlds.cluster)
+        seen, logits = np.zeros(width), np.zeros((ways, ways))
+        return lambda: _consult(worlds.world, pointer, weights, likely, seen, logits)
+
+    def ask_all() -> None:
+        assert repartitioner is not None  # without one nobody is ever asked
+        _ask(worlds.world, repartitioner.wanted(_view(worlds), workload).astype(np.int64))
+
+    return ask_all
 
 
 def play_through(worlds: Worlds, placer: Placer, day: int, seed: int = 0) -> None:
@@ -190,6 +231,7 @@ def schedule_of(
         end=task["end"].copy(),
         gpu=task["gpu"].copy(),
         size=task["size"].copy(),
+        offset=task["offset"].copy(),
         energy=worlds.gpu["energy"][i].copy(),
         work=worlds.gpu["work"][i].copy(),
         span=float(world["now"] - world["origin"]),

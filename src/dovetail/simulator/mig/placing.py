@@ -179,7 +179,7 @@ def put(w: MigWorld, row: int) -> None:
     here.job, here.begun, here.until = job, w.now, w.now + whole * mine.left
     if math.isnan(mine.start):
         mine.start = w.now
-    mine.gpu, mine.size = here.gpu, here.size
+    mine.gpu, mine.size, mine.offset = here.gpu, here.size, here.offset
     w.choices = 0
     refresh(w, here.gpu)
 

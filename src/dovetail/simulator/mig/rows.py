@@ -81,6 +81,7 @@ class Task(Row):
     end: float  # NaN: not yet
     gpu: int
     size: int
+    offset: int  # of its instance, see Slot
     left: float  # share of its work that is still to be done
 
 
