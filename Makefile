@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test check bench bench-rltune clean
+.PHONY: demo test check bench bench-rltune bench-mig clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -32,6 +32,9 @@ bench: $(VENV)/.dev  ## measure what the README says about speed
 
 bench-rltune: $(VENV)/.dev  ## train and compare learned policies on real traces, half an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
+
+bench-mig: $(VENV)/.dev  ## train and compare on sliced GPUs, half an hour
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run mig
 
 clean:  ## remove the environment, caches and the demo's output
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

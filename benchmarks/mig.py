@@ -1,17 +1,19 @@
-"""Sliced GPUs: placements on published MIG days, jobs and environment steps per second.
+"""Sliced GPUs: heuristics on published MIG days, speed, learned placement and learned control.
 
-python -m benchmarks.mig
+    python -m benchmarks.run mig
+
+Trains everything anew: a quarter of an hour on an idle core.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from typing import Any
 
 import numpy as np
 
+from benchmarks import mig_placement, mig_repartition
 from dovetail.domain.mig_cluster import MIG_DAY_CLUSTER
 from dovetail.domain.mig_metrics import summary
 from dovetail.domain.mig_policy import Placer
@@ -81,6 +83,8 @@ def run() -> dict[str, Any]:
     batches = {name: batch_rate(name, COUNT) for name in MIG_OBSERVATIONS}
     bounds = [mig_bounds(day, MIG_DAY_CLUSTER) for day in days]
     return {
+        "learned_placement": mig_placement.run(),
+        "control": mig_repartition.run(),
         "days": DAYS,
         "placers": [table(placer, days) for placer in PLACERS.values()],
         "bound_energy_watt_minutes": round(
@@ -92,7 +96,3 @@ def run() -> dict[str, Any]:
         "single_steps_per_second": single_rate(),
         "times_the_published_environment": round(batches["paper"] / PUBLISHED_ENVIRONMENT),
     }
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(), indent=1))

@@ -18,7 +18,7 @@ QUICK = (
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
-LONG = ("rltune", "live_cycle")
+LONG = ("rltune", "mig", "live_cycle", "live_memory")
 """Half an hour of training; 10,000 jobs on a real Slurm."""
 
 RESULTS = Path(__file__).parent / "results"

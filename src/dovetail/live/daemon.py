@@ -39,6 +39,8 @@ from dovetail.live.switchboard import Switchboard
 LOG = logging.getLogger("dovetail.live")
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+FIXED = ("run_dir", "slurm", "journal", "metrics")
+"""Parts of the configuration that are opened once."""
 PATIENCE, PAUSE = 5, 2.0
 """How often the daemon tries to put jobs back before it ends, and the seconds between two tries.
 
@@ -202,6 +204,9 @@ class Daemon:
         except DovetailError as error:
             LOG.error("configuration not taken: %s", error)
             return
+        fixed = [name for name in FIXED if getattr(config, name) != getattr(self.config, name)]
+        if fixed:
+            LOG.warning("only a restart changes %s", ", ".join(fixed))
         controller.take(config)
         self.config = config
         LOG.info("configuration read again from %s", self.path)
