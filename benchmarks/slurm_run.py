@@ -9,6 +9,7 @@ computing time is therefore multiplied by the speed; everything about jobs is as
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import time
@@ -171,7 +172,7 @@ def _warm_up(cluster: Cluster, daemon: Running, setup: Setup) -> None:
         cluster.submit(gpus=4, seconds=1e6, name="warm-up", user=PEOPLE[0][0], extra=wide)
         for _ in range(2)
     ]
-    daemon.wait_for(f"{setup.mode.value}: 1 wait, 1 run;", timeout=180)
+    daemon.wait_for(f"{setup.mode.value}: 1 wait, 1 run;", timeout=900)
     cluster.cancel(*pair)
     cluster.wait_until(lambda: len(cluster.history()) == len(pair))
 
@@ -246,6 +247,12 @@ def _daemon_facts(folder: Path, setup: Setup) -> dict[str, Any]:
             for verdict in past.verdicts(number):
                 if verdict.outcome is not Outcome.PASS:
                     said[f"{verdict.guardrail}: {verdict.outcome.value}"] += 1
+        errors = Counter(
+            re.sub(r"\d+", "N", action.error)
+            for job in {run.job for run in past.started(0.0)}
+            for action in past.actions(job)
+            if action.error
+        )
         switches = [f"{switch.mode.value}: {switch.why}" for switch in past.switches()]
     rows = [cycle for _, cycle in cycles]
     busy = [cycle for cycle in rows if cycle.pending]
@@ -253,6 +260,7 @@ def _daemon_facts(folder: Path, setup: Setup) -> dict[str, Any]:
         "cycles": len(rows),
         "changes_sent": sum(cycle.sent for cycle in rows),
         "changes_failed": sum(cycle.failed for cycle in rows),
+        "failures": dict(errors),
         "unreadable": sum("cannot be read" in cycle.sentence for cycle in rows),
         "undecided": sum("nothing decided" in cycle.sentence for cycle in rows),
         "verdicts": dict(said),
