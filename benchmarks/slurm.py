@@ -27,6 +27,7 @@ from benchmarks.slurm_jobs import JOBS, LOAD, Work, draw
 from benchmarks.slurm_measures import (
     MEASURES,
     changes,
+    dead_time,
     honesty,
     least_makespan,
     measures,
@@ -99,13 +100,17 @@ def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
 def _side(jobs: tuple[Work, ...], record: Record, order: Order) -> dict[str, Any]:
     """One run: as it was, as the simulator foretells it, and as it replays it."""
     drawn = simulated(jobs, order)
+    dead = dead_time(record.observed, record.nodes)
     replayed = simulated(jobs, order, record.observed)
+    slowed = simulated(jobs, order, record.observed, dead)
     return {
         "real": measures(record.observed, jobs),
         "predicted": measures(drawn, jobs),
         "prediction_error": twin_error(drawn, record.observed, jobs),
         "replayed": measures(replayed, jobs),
         "twin_error": twin_error(replayed, record.observed, jobs),
+        "dead_time": dead,
+        "twin_error_with_dead_time": twin_error(slowed, record.observed, jobs),
         "states": record.states,
         "submitted_again": record.submitted_again,
         "honesty": honesty(record.observed, jobs),

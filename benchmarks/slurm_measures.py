@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
 
 MEASURES = ("makespan", "wait_mean", "wait_p50", "wait_p95", "bsld_mean", "gpu_utilization")
+HAD_TO_WAIT = 60.0
+"""Seconds."""
 
 
 def measures(seen: Observed, jobs: Sequence[Work]) -> dict[str, float]:
@@ -38,11 +41,17 @@ def changes(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str
     return {name: after[name] / before[name] - 1.0 for name in MEASURES if before[name]}
 
 
-def simulated(jobs: Sequence[Work], order: Order, seen: Observed | None = None) -> Observed:
-    """The simulator's run of the jobs as drawn, or as a real run had them; users' limits known."""
+def simulated(
+    jobs: Sequence[Work], order: Order, seen: Observed | None = None, dead: float = 0.0
+) -> Observed:
+    """The simulator's run of the jobs as drawn, or as a real run had them; users' limits known.
+
+    After each job its GPUs stay idle for `dead` seconds, which `dead_time` finds.
+    """
     trace = trace_of(tuple(jobs), seen)
+    busy = replace(trace, jobs=replace(trace.jobs, run=trace.jobs.run + dead))
     schedule = simulate(
-        trace,
+        busy,
         cluster(),
         order.ordering,
         order.placement,
@@ -51,7 +60,25 @@ def simulated(jobs: Sequence[Work], order: Order, seen: Observed | None = None) 
         HISTORY,
     )
     back = np.argsort(trace.jobs.ids.astype(np.int64))  # rows by number again
-    return Observed(trace.jobs.submit[back], schedule.start[back], schedule.end[back])
+    return Observed(trace.jobs.submit[back], schedule.start[back], schedule.end[back] - dead)
+
+
+def dead_time(seen: Observed, nodes: Sequence[Sequence[str]]) -> float:
+    """Seconds from the end of a job to the next start on its node, in the middle of such pairs.
+
+    Only starts of jobs that had to wait count. The simulator starts the next job at once; a Slurm
+    needs a tenth of a second of real time, which is ten seconds of faster time.
+    """
+    ends: dict[str, list[float]] = {}
+    for end, names in zip(seen.end.tolist(), nodes, strict=True):
+        for name in names:
+            ends.setdefault(name, []).append(end)
+    gaps = []
+    for start, wait, names in zip(seen.start.tolist(), seen.wait.tolist(), nodes, strict=True):
+        before = [end for name in names for end in ends[name] if end <= start]
+        if wait >= HAD_TO_WAIT and before:
+            gaps.append(start - max(before))
+    return float(np.median(gaps)) if gaps else 0.0
 
 
 def twin_error(twin: Observed, real: Observed, jobs: Sequence[Work]) -> dict[str, float]:

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.slurm_jobs import PEOPLE, Observed, Work
+from dovetail.live.backends.requests import hosts_of
 from dovetail.live.config import (
     ActConfig,
     GuardrailConfig,
@@ -77,7 +78,7 @@ class Record:
 
     observed: Observed
     states: dict[str, int]
-    nodes: tuple[str, ...]  # of each job
+    nodes: tuple[tuple[str, ...], ...]  # of each job
     submitted_again: int
     daemon: dict[str, Any]
     log: str  # the daemon's, for whoever wonders
@@ -229,13 +230,13 @@ def _wait_for_all(cluster: Cluster, jobs: Sequence[Work], speed: float) -> None:
 
 def _observed(
     cluster: Cluster, jobs: Sequence[Work]
-) -> tuple[Observed, dict[str, int], tuple[str, ...]]:
+) -> tuple[Observed, dict[str, int], tuple[tuple[str, ...], ...]]:
     found = {done.name: done for done in cluster.history() if done.name != "warm-up"}
     rows = [found[_name(job)] for job in jobs]
     times = np.array([(row.submit, row.start, row.end) for row in rows], float)
     times -= times[:, 0].min()
     states = Counter(row.state for row in rows)
-    return Observed(*times.T), dict(states), tuple(row.nodes for row in rows)
+    return Observed(*times.T), dict(states), tuple(hosts_of(row.nodes) for row in rows)
 
 
 def _daemon_facts(folder: Path, setup: Setup) -> dict[str, Any]:

@@ -72,8 +72,11 @@ def one_seed(seed: str, pair: dict[str, Any]) -> list[str]:
 
 
 def _twin(name: str, side: dict[str, Any]) -> str:
+    """What the simulator makes of the run, how far off that is, and with pauses between jobs."""
     error = signed(side["twin_error"].get(name))
-    return f"{shown(name, side['replayed'][name])} ({error})"
+    slowed = side.get("twin_error_with_dead_time", {}).get(name)
+    paused = f"; with pauses {signed(slowed)}" if slowed is not None else ""
+    return f"{shown(name, side['replayed'][name])} ({error}{paused})"
 
 
 def conduct(result: dict[str, Any]) -> list[str]:

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from benchmarks.slurm_jobs import JOBS, Observed, Work, cluster, draw, trace_of
-from benchmarks.slurm_measures import changes, least_makespan, measures, simulated, twin_error
+from benchmarks.slurm_measures import (
+    changes,
+    dead_time,
+    least_makespan,
+    measures,
+    simulated,
+    twin_error,
+)
 from benchmarks.slurm_run import settings
 from benchmarks.slurm_tables import outcome
 from dovetail.evaluation.policy import Policy
@@ -74,3 +81,21 @@ def test_changes_are_relative_and_shown_beside_the_published_ones() -> None:
         "published_change": {"wait_mean": -0.305},
     }
     assert "| mean wait | -25.0 % | -25.0 % | -30.5 % |" in outcome(result)
+
+
+def test_the_dead_time_is_what_lies_between_jobs_of_one_node() -> None:
+    real = Observed(
+        np.array([0.0, 0.0, 0.0, 0.0]),
+        np.array([0.0, 110.0, 230.0, 130.0]),
+        np.array([100.0, 215.0, 300.0, 140.0]),
+    )
+    nodes = [("p100-1",), ("p100-1",), ("p100-1", "p100-2"), ("p100-2",)]
+    # 110 − 100 and 230 − 215; on p100-2 nothing had ended when the last one started.
+    assert dead_time(real, nodes) == 12.5
+
+
+def test_dead_time_delays_the_next_job_and_is_not_counted_as_running() -> None:
+    jobs = (work(0, 0, 100, 4, nodes=2), work(1, 10, 100, 4, nodes=2))
+    seen = simulated(jobs, fcfs(), dead=20)
+    assert seen.start.tolist() == [0, 120]
+    assert seen.end.tolist() == [100, 220]
