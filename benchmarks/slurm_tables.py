@@ -52,7 +52,7 @@ def one_seed(seed: str, pair: dict[str, Any]) -> list[str]:
     """Both runs as they were, and the simulator beside them."""
     least = pair["least_makespan"]
     lines = [
-        f"**Seed {seed}**; no schedule has a makespan below {least:,.0f} s",
+        f"**Seed {seed}**; no schedule has a makespan below {least:,.0f} s{_note(pair)}",
         "",
         "| | Slurm | Dovetail | change | predicted change | twin: Slurm | twin: Dovetail |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -71,6 +71,10 @@ def one_seed(seed: str, pair: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
+def _note(pair: dict[str, Any]) -> str:
+    return f"; {pair['note']}" if "note" in pair else ""
+
+
 def _twin(name: str, side: dict[str, Any]) -> str:
     """What the simulator makes of the run, how far off that is, and with pauses between jobs."""
     error = signed(side["twin_error"].get(name))
@@ -86,7 +90,7 @@ def conduct(result: dict[str, Any]) -> list[str]:
         "| read / decide / act, ms | guardrails |",
         "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
-    for seed, pair in result["seeds"].items():
+    for seed, pair in {**result["seeds"], **result.get("other_runs", {})}.items():
         for side in ("slurm", "dovetail"):
             lines.append(_conduct(f"{seed}, {side}", pair[side]))
     return [*lines, ""]
@@ -111,7 +115,7 @@ def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULT
     result = json.loads(path.read_text(encoding="utf-8"))
     lines = outcome(result)
-    for seed, pair in result["seeds"].items():
+    for seed, pair in {**result["seeds"], **result.get("other_runs", {})}.items():
         lines += one_seed(seed, pair)
     print("\n".join(lines + conduct(result)))
 
