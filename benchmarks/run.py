@@ -18,8 +18,8 @@ QUICK = (
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
-LONG = ("rltune", "mig", "live_cycle", "live_memory")
-"""Half an hour of training; 10,000 jobs on a real Slurm."""
+LONG = ("rltune", "mig", "live_cycle", "live_memory", "slurm")
+"""Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time."""
 
 RESULTS = Path(__file__).parent / "results"
 

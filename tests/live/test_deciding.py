@@ -34,6 +34,19 @@ def test_the_shortest_job_goes_first_under_sjf() -> None:
     assert decide([*BUSY, *queue]).order == (12, 13, 11)
 
 
+def test_a_job_that_may_pass_the_blocked_one_now_goes_before_it() -> None:
+    # p100-2 has one GPU free; 12 would need two and is first, 11 ends before it could start.
+    queue = [waiting(11, limit=900), waiting(12, gpus=2, limit=60), waiting(13, gpus=4, limit=70)]
+    long = [running(1, "p100-1", 4, limit=90_000), running(2, "p100-2", 3, limit=90_000)]
+    assert decide([*long, *queue]).order == (11, 12, 13)
+
+
+def test_a_job_that_would_delay_the_blocked_one_does_not_pass_it() -> None:
+    queue = [waiting(11, limit=80_000), waiting(12, gpus=4, limit=60)]
+    soon = [running(1, "p100-1", 4, limit=90_000), running(2, "p100-2", 3, limit=4_000)]
+    assert decide([*soon, *queue]).order == (12, 11)
+
+
 def test_equal_scores_go_as_they_came() -> None:
     queue = [waiting(11, ago=10), waiting(12, ago=30), waiting(13, ago=20)]
     assert decide([*BUSY, *queue]).order == (12, 13, 11)

@@ -63,6 +63,11 @@ class Decider:
         world = self._worlds.of(snapshot)
         simulation = self._simulation(world)
         rows, scores = self._ranked(simulation)
+        started = _started_now(simulation)
+        # Those first that start now without delaying the first that cannot: Slurm's main scheduler
+        # goes no further than that one, and its backfilling plans with whole nodes only.
+        passing = np.argsort(~np.isin(rows, started), kind="stable")
+        rows, scores = rows[passing], scores[passing]
         may = {job.id for job in touchable}
         ids = world.ids[rows].tolist()
         ranked = [job for job in ids if job in may]
@@ -70,7 +75,7 @@ class Decider:
         near = near_the_head(ranked, touchable, snapshot, self.config.horizon)
         order = tuple(ranked) if near is None else tuple(job for job in ranked if job in near)
         reasons = self._reasons(ids, scores, may, len(snapshot.pending))
-        hints = self._hints(simulation, world, snapshot, may) if self.config.hints else {}
+        hints = _hints(simulation, started, world, snapshot, may) if self.config.hints else {}
         return self._decision(
             order,
             frozenset(ranked).difference(order),
@@ -136,21 +141,26 @@ class Decider:
             if job in may
         }
 
-    def _hints(
-        self, simulation: Simulation, world: World, snapshot: Snapshot, may: set[int]
-    ) -> dict[int, Hint]:
-        """The node of each job that a pass would start now on one node, and that asks for none."""
-        before = np.isfinite(simulation.tables.runs["start"])
-        start_now(simulation.tables.world, simulation.rules)
-        runs, parts = simulation.tables.runs, simulation.tables.part_table
-        now = np.flatnonzero(np.isfinite(runs["start"]) & ~before & (runs["part_count"] == 1))
-        hints = {}
-        for row in now.tolist():
-            job = snapshot.by_id[int(world.ids[row])]
-            if job.id in may and is_free(job):
-                node = world.cluster.nodes[parts["node"][runs["part_first"][row]]]
-                hints[job.id] = Hint(node=node.name)
-        return hints
+
+def _started_now(simulation: Simulation) -> Ints:
+    """The rows that a pass starts at this moment; it has been made then."""
+    before = np.isfinite(simulation.tables.runs["start"])
+    start_now(simulation.tables.world, simulation.rules)
+    return np.flatnonzero(np.isfinite(simulation.tables.runs["start"]) & ~before)
+
+
+def _hints(
+    simulation: Simulation, started: Ints, world: World, snapshot: Snapshot, may: set[int]
+) -> dict[int, Hint]:
+    """The node of each job that a pass would start now on one node, and that asks for none."""
+    runs, parts = simulation.tables.runs, simulation.tables.part_table
+    hints = {}
+    for row in started[runs["part_count"][started] == 1].tolist():
+        job = snapshot.by_id[int(world.ids[row])]
+        if job.id in may and is_free(job):
+            node = world.cluster.nodes[parts["node"][runs["part_first"][row]]]
+            hints[job.id] = Hint(node=node.name)
+    return hints
 
 
 def near_the_head(

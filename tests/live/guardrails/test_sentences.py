@@ -264,10 +264,13 @@ def test_a_decision_on_jobs_that_do_not_wait_stops() -> None:
          "50 jobs waited 1.2 h on average, 1.0 h with Slurm alone: "
          "1.25 times as long, more than 1.2"),
         (9.0, 50, 30.0, 0.5, PASS,
-         "50 jobs waited 30.0 s on average, 0.5 s with Slurm alone (counted as 1.0 min): "
-         "0.50 times as long"),
-        (9.0, 50, 90.0, 0.0, FALL_BACK,
-         "50 jobs waited 1.5 min on average, 0 s with Slurm alone (counted as 1.0 min): "
+         "50 jobs waited 30.0 s on average, 0.5 s with Slurm alone (counted as 10.0 min): "
+         "0.05 times as long"),
+        (9.0, 50, 108.0, 66.0, PASS,
+         "50 jobs waited 1.8 min on average, 1.1 min with Slurm alone (counted as 10.0 min): "
+         "0.18 times as long"),
+        (9.0, 50, 900.0, 0.0, FALL_BACK,
+         "50 jobs waited 15.0 min on average, 0 s with Slurm alone (counted as 10.0 min): "
          "1.50 times as long, more than 1.2"),
     ],
 )  # fmt: skip

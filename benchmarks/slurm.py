@@ -1,0 +1,149 @@
+"""The published experiment on a real Slurm: equal-weight multifactor against Dovetail.
+
+    python -m benchmarks.run slurm
+    python -m benchmarks.slurm --seeds 1 --policy saf --out saf.json
+
+Two P100 nodes with four GPUs, two K80 nodes with two, one M40 node with one; 1,024 jobs that arrive
+while others run. Run A is Slurm 22.05 with `priority/multifactor` and equal weights, the daemon in
+shadow mode beside it; run B is the same with the daemon in active mode. Both happen in faster time:
+about seven minutes for both. Beside the real figures stand the simulator's, and how far off they
+are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from benchmarks.slurm_jobs import JOBS, LOAD, Work, draw
+from benchmarks.slurm_measures import (
+    MEASURES,
+    changes,
+    dead_time,
+    honesty,
+    least_makespan,
+    measures,
+    simulated,
+    twin_error,
+)
+from benchmarks.slurm_run import Record, Setup, run_once, settings
+from dovetail.evaluation.policy import SHIPPED_NAME, Policy
+from dovetail.live.modes import Mode
+from dovetail.live.twin import Order, slurm_order
+from tests.live.slurm import Accounting, Options, why_not
+
+SEEDS = (1, 2, 3)
+SPEED = 100.0
+PUBLISHED = {"makespan": -0.248, "wait_mean": -0.305, "gpu_utilization": 0.039}
+
+
+def run(
+    seeds: Sequence[int] = SEEDS,
+    policy: str = SHIPPED_NAME,
+    speed: float = SPEED,
+    estimates: str = "limit",
+    count: int = JOBS,
+    guardrails: dict[str, float] | None = None,
+) -> dict[str, Any]:
+    """Both runs for every seed, and what the simulator says of them."""
+    _refuse_where_impossible(speed)
+    ours = Setup(Mode.ACTIVE, policy, speed, estimates, guardrails=guardrails or {})
+    found = {str(seed): _pair(draw(seed, count), ours, f"seed {seed}") for seed in seeds}
+    each = [pair["change"] for pair in found.values()]
+    return {
+        "jobs": count,
+        "load": LOAD,
+        "policy": policy,
+        "estimates": estimates,
+        "guardrails": guardrails or {},
+        "speed": speed,
+        "published_change": PUBLISHED,
+        "mean_change": {name: fmean(row[name] for row in each) for name in MEASURES},
+        "seeds": found,
+    }
+
+
+def _refuse_where_impossible(speed: float) -> None:
+    reason = why_not(Options(accounting=Accounting(), speed=speed))
+    if reason is None and os.geteuid() != 0:
+        reason = "jobs of several users can be submitted by root only"
+    if reason is not None:
+        raise SystemExit(f"the Slurm experiment cannot be run here: {reason}")
+
+
+def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
+    """Both runs at the same time: what else the machine does troubles both alike."""
+    setups = {"slurm": replace(ours, mode=Mode.SHADOW), "dovetail": ours}
+    orders = {"slurm": slurm_order(settings()), "dovetail": _order(ours.policy)}
+    with ThreadPoolExecutor(len(setups)) as pool:
+        records = dict(
+            zip(setups, pool.map(lambda setup: run_once(jobs, setup), setups.values()), strict=True)
+        )
+    found: dict[str, Any] = {"least_makespan": least_makespan(jobs)}
+    for side, record in records.items():
+        found[side] = _side(jobs, record, orders[side])
+        _say(f"{name}, {side}: {found[side]['real']}")
+    for kind, where in (("change", "real"), ("predicted_change", "predicted")):
+        found[kind] = changes(found["dovetail"][where], found["slurm"][where])
+    _say(f"{name}: {found['change']}")
+    return found
+
+
+def _side(jobs: tuple[Work, ...], record: Record, order: Order) -> dict[str, Any]:
+    """One run: as it was, as the simulator foretells it, and as it replays it."""
+    drawn = simulated(jobs, order)
+    dead = dead_time(record.observed, record.nodes)
+    replayed = simulated(jobs, order, record.observed)
+    slowed = simulated(jobs, order, record.observed, dead)
+    return {
+        "real": measures(record.observed, jobs),
+        "predicted": measures(drawn, jobs),
+        "prediction_error": twin_error(drawn, record.observed, jobs),
+        "replayed": measures(replayed, jobs),
+        "twin_error": twin_error(replayed, record.observed, jobs),
+        "dead_time": dead,
+        "twin_error_with_dead_time": twin_error(slowed, record.observed, jobs),
+        "states": record.states,
+        "submitted_again": record.submitted_again,
+        "honesty": honesty(record.observed, jobs),
+        "daemon": record.daemon,
+    }
+
+
+def _order(policy: str) -> Order:
+    ordering, placement, _ = Policy.parse(policy).parts()
+    return Order(ordering, placement)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
+    parser.add_argument("--policy", default=SHIPPED_NAME, help="ORDER[@PLACEMENT]")
+    parser.add_argument("--speed", type=float, default=SPEED, help="seconds within one second")
+    parser.add_argument("--estimates", choices=("limit", "predicted"), default="limit")
+    parser.add_argument("--jobs", type=int, default=JOBS)
+    parser.add_argument("--out", type=Path, default=Path("slurm.json"))
+    parser.add_argument(
+        "--guardrail", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+        help="another value than the default, such as starvation_factor 1",
+    )  # fmt: skip
+    given = parser.parse_args()
+    limits = {name: json.loads(value) for name, value in given.guardrail}
+    found = run(given.seeds, given.policy, given.speed, given.estimates, given.jobs, limits)
+    given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What is measured of a run, real or simulated, and how two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.slurm_jobs import Observed, Work, cluster, trace_of
+from dovetail.domain.jobs import Floats
+from dovetail.domain.metrics import bounded_slowdown
+from dovetail.domain.policy import Backfill, Estimates
+from dovetail.live.twin import Order
+from dovetail.prediction import HISTORY
+from dovetail.simulator import simulate
+
+MEASURES = ("makespan", "wait_mean", "wait_p50", "wait_p95", "bsld_mean", "gpu_utilization")
+HAD_TO_WAIT = 60.0
+"""Seconds."""
+
+
+def measures(seen: Observed, jobs: Sequence[Work]) -> dict[str, float]:
+    """Seconds, and utilisation from the first submission to the last end."""
+    run, wait = seen.end - seen.start, seen.wait
+    makespan = float(seen.end.max() - seen.submit.min())
+    busy = float(np.sum(run * [job.gpus for job in jobs]))
+    return {
+        "makespan": makespan,
+        "wait_mean": float(wait.mean()),
+        "wait_p50": float(np.median(wait)),
+        "wait_p95": float(np.quantile(wait, 0.95)),
+        "bsld_mean": float(bounded_slowdown(wait, run).mean()),
+        "gpu_utilization": busy / (cluster().total_gpus * makespan),
+    }
+
+
+def changes(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+    """Each measure's relative change."""
+    return {name: after[name] / before[name] - 1.0 for name in MEASURES if before[name]}
+
+
+def simulated(
+    jobs: Sequence[Work], order: Order, seen: Observed | None = None, dead: float = 0.0
+) -> Observed:
+    """The simulator's run of the jobs as drawn, or as a real run had them; users' limits known.
+
+    After each job its GPUs stay idle for `dead` seconds, which `dead_time` finds.
+    """
+    trace = trace_of(tuple(jobs), seen)
+    busy = replace(trace, jobs=replace(trace.jobs, run=trace.jobs.run + dead))
+    schedule = simulate(
+        busy,
+        cluster(),
+        order.ordering,
+        order.placement,
+        Backfill.EASY,
+        Estimates("limit", trace.jobs.limit),
+        HISTORY,
+    )
+    back = np.argsort(trace.jobs.ids.astype(np.int64))  # rows by number again
+    return Observed(trace.jobs.submit[back], schedule.start[back], schedule.end[back] - dead)
+
+
+def dead_time(seen: Observed, nodes: Sequence[Sequence[str]]) -> float:
+    """Seconds from the end of a job to the next start on its node, in the middle of such pairs.
+
+    Only starts of jobs that had to wait count. The simulator starts the next job at once; a Slurm
+    needs a tenth of a second of real time, which is ten seconds of faster time.
+    """
+    ends: dict[str, list[float]] = {}
+    for end, names in zip(seen.end.tolist(), nodes, strict=True):
+        for name in names:
+            ends.setdefault(name, []).append(end)
+    gaps = []
+    for start, wait, names in zip(seen.start.tolist(), seen.wait.tolist(), nodes, strict=True):
+        before = [end for name in names for end in ends[name] if end <= start]
+        if wait >= HAD_TO_WAIT and before:
+            gaps.append(start - max(before))
+    return float(np.median(gaps)) if gaps else 0.0
+
+
+def twin_error(twin: Observed, real: Observed, jobs: Sequence[Work]) -> dict[str, float]:
+    """How far the simulator is from the cluster: every measure, and single jobs' waits."""
+    found = changes(measures(twin, jobs), measures(real, jobs))
+    apart = np.abs(twin.wait - real.wait)
+    return {**found, "wait_of_a_job_p50_seconds": float(np.median(apart))}
+
+
+def least_makespan(jobs: Sequence[Work]) -> float:
+    """No schedule ends sooner: all work on all GPUs, or the last job to end if none waited."""
+    work = sum(job.gpus * job.run for job in jobs) / cluster().total_gpus
+    return max(work, max(job.arrival + job.run for job in jobs))
+
+
+def honesty(seen: Observed, jobs: Sequence[Work]) -> dict[str, Any]:
+    """How much longer jobs ran and how much later they came than asked, in the cluster's time."""
+    longer = (seen.end - seen.start) - np.array([job.run for job in jobs])
+    later = seen.submit - np.array([job.arrival for job in jobs])
+    return {
+        "run_time_mean": float(np.mean([job.run for job in jobs])),
+        "run_longer": _spread(longer),
+        "submitted_later": _spread(later),
+    }
+
+
+def _spread(values: Floats) -> dict[str, float]:
+    return {
+        "median": float(np.median(values)),
+        "p95": float(np.quantile(values, 0.95)),
+        "most": float(values.max()),
+    }

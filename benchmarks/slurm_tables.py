@@ -1,0 +1,124 @@
+"""The tables of the Slurm experiment from benchmarks/results/slurm.json.
+
+python -m benchmarks.slurm_tables [FILE]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+RESULT = Path(__file__).parent / "results" / "slurm.json"
+NAMES = {
+    "makespan": "makespan",
+    "wait_mean": "mean wait",
+    "wait_p50": "median wait",
+    "wait_p95": "p95 of waits",
+    "bsld_mean": "bounded slowdown",
+    "gpu_utilization": "GPU utilisation",
+}
+
+
+def shown(name: str, value: float) -> str:
+    if name == "gpu_utilization":
+        return f"{value:.1%}"
+    return f"{value:.2f}" if name == "bsld_mean" else f"{value:,.0f} s"
+
+
+def signed(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:+.1f} %"
+
+
+def outcome(result: dict[str, Any]) -> list[str]:
+    """Each seed's changes, their mean, and the published ones."""
+    seeds = result["seeds"]
+    lines = [
+        "| change against Slurm alone | "
+        + " | ".join(f"seed {seed}" for seed in seeds)
+        + " | mean | published |",
+        "| --- |" + " ---: |" * (len(seeds) + 2),
+    ]
+    for name, title in NAMES.items():
+        cells = [signed(pair["change"].get(name)) for pair in seeds.values()]
+        cells += [signed(result["mean_change"].get(name))]
+        cells += [signed(result["published_change"].get(name))]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def one_seed(seed: str, pair: dict[str, Any]) -> list[str]:
+    """Both runs as they were, and the simulator beside them."""
+    least = pair["least_makespan"]
+    lines = [
+        f"**Seed {seed}**; no schedule has a makespan below {least:,.0f} s{_note(pair)}",
+        "",
+        "| | Slurm | Dovetail | change | predicted change | twin: Slurm | twin: Dovetail |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, title in NAMES.items():
+        slurm, ours = pair["slurm"], pair["dovetail"]
+        cells = [
+            shown(name, slurm["real"][name]),
+            shown(name, ours["real"][name]),
+            signed(pair["change"].get(name)),
+            signed(pair["predicted_change"].get(name)),
+            _twin(name, slurm),
+            _twin(name, ours),
+        ]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _note(pair: dict[str, Any]) -> str:
+    return f"; {pair['note']}" if "note" in pair else ""
+
+
+def _twin(name: str, side: dict[str, Any]) -> str:
+    """What the simulator makes of the run, how far off that is, and with pauses between jobs."""
+    error = signed(side["twin_error"].get(name))
+    slowed = side.get("twin_error_with_dead_time", {}).get(name)
+    paused = f"; with pauses {signed(slowed)}" if slowed is not None else ""
+    return f"{shown(name, side['replayed'][name])} ({error}{paused})"
+
+
+def conduct(result: dict[str, Any]) -> list[str]:
+    """Whether the runs can be trusted: run times, failures, what the daemon did."""
+    lines = [
+        "| seed, run | jobs run longer by (of mean) | cycles | longest queue | changes, failed "
+        "| read / decide / act, ms | guardrails |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for seed, pair in {**result["seeds"], **result.get("other_runs", {})}.items():
+        for side in ("slurm", "dovetail"):
+            lines.append(_conduct(f"{seed}, {side}", pair[side]))
+    return [*lines, ""]
+
+
+def _conduct(name: str, side: dict[str, Any]) -> str:
+    daemon, honesty = side["daemon"], side["honesty"]
+    longer = honesty["run_longer"]["median"]
+    times = " / ".join(
+        f"{daemon[key]['median']:.0f}" if daemon[key] else "–"
+        for key in ("read_ms", "decide_ms", "act_ms")
+    )
+    said = ", ".join(f"{what} {count}×" for what, count in sorted(daemon["verdicts"].items()))
+    return (
+        f"| {name} | {longer:.0f} s ({longer / honesty['run_time_mean']:.1%}) | {daemon['cycles']} "
+        f"| {daemon['longest_queue']} | {daemon['changes_sent']:,}, {daemon['changes_failed']} "
+        f"| {times} | {said or 'none'} |"
+    )
+
+
+def main() -> None:
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULT
+    result = json.loads(path.read_text(encoding="utf-8"))
+    lines = outcome(result)
+    for seed, pair in {**result["seeds"], **result.get("other_runs", {})}.items():
+        lines += one_seed(seed, pair)
+    print("\n".join(lines + conduct(result)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Tests of what benchmarks compute; what they measure is no matter for tests."""
