@@ -14,6 +14,7 @@ from dovetail.domain.policy import Backfill, Estimates
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.policy import policy_named
+from dovetail.live.shadow import MOST_BIAS, bias_of
 from dovetail.live.twin import Order, compare_with_twin, slurm_order
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
@@ -87,3 +88,12 @@ def test_weights_and_times_come_from_slurms_own_configuration() -> None:
     )
     weights = order.ordering.parameters
     assert (weights["age"], weights["job_size"], weights["max_age"]) == (1000, 500, 26 * 3600)
+
+
+def test_what_shadow_mode_shows_the_twin_to_miss_is_not_held_against_us() -> None:
+    real = recorded(slurm_order(SETTINGS))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
+    assert bias_of(twin) == pytest.approx(1.0)
+    assert bias_of(replace(twin, recorded=2 * twin.slurm)) == pytest.approx(2.0)
+    assert bias_of(replace(twin, recorded=9 * twin.slurm)) == MOST_BIAS
+    assert bias_of(replace(twin, recorded=0.1 * twin.slurm)) == 1.0

@@ -227,7 +227,8 @@ class Controller:
             said = f"{self.leave(why)}; {said}"
         self.mode = mode
         self._active_since = self.clocks.steady()
-        self.comparison = Comparison()
+        # What the twin is wrong by stays true; what it said of the last stretch does not.
+        self.comparison = Comparison(bias=self.comparison.bias)
         self._note(why)
         return said
 

@@ -43,6 +43,7 @@ class Comparison:
     actual_wait: float = math.nan  # of jobs that started in active mode, seconds
     slurm_wait: float = math.nan  # of the same jobs under Slurm alone, by the twin
     jobs: int = 0
+    bias: float = 1.0  # real waits / the twin's, under Slurm alone, as shadow mode has shown
     difference: float = math.nan  # mean wait under our order / under Slurm's − 1, by the twin
     error: float = math.nan  # the twin's mean wait / the real one − 1
 

@@ -21,6 +21,8 @@ from dovetail.live.twin import Order, Twin, compare_with_twin, slurm_order
 
 LOG = logging.getLogger("dovetail.live")
 DAY, HOUR = 86_400.0, 3600.0
+MOST_BIAS = 3.0
+"""A twin that is further off than this excuses nothing."""
 
 
 def shadow_report(
@@ -38,6 +40,11 @@ def _twin(
     # Jobs of a day before are read as well: they ran or waited when the window begins.
     recorded = recorded_schedule(past, since - DAY, until)
     return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))
+
+
+def bias_of(twin: Twin) -> float:
+    """How much longer jobs wait than the twin says; never less than what it says."""
+    return min(MOST_BIAS, max(1.0, twin.recorded / max(1.0, twin.slurm)))
 
 
 class Watch:
@@ -60,6 +67,7 @@ class Watch:
                     controller.comparison,
                     difference=twin.ours / max(1.0, twin.slurm) - 1.0,
                     error=twin.error,
+                    bias=controller.comparison.bias if twin.active else bias_of(twin),
                 )
         if controller.mode is Mode.ACTIVE and steady >= self._next_check:
             self._next_check = steady + HOUR
@@ -68,7 +76,8 @@ class Watch:
                 controller.comparison = replace(
                     controller.comparison,
                     actual_wait=twin.recorded,
-                    slurm_wait=twin.slurm,
+                    # The twin knows no pauses between jobs, and so waits are longer in truth.
+                    slurm_wait=twin.slurm * controller.comparison.bias,
                     jobs=twin.jobs,
                 )
 

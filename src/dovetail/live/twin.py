@@ -45,6 +45,7 @@ class Twin:
     slurm: float  # by the twin, under Slurm's own order
     ours: float  # by the twin, under our policy
     difference: Interval  # ours − slurm
+    active: bool  # most jobs started in active mode: our order was in force
     error: float  # |twin − recorded| / recorded, of the order that was in force
     median_error: float  # seconds by which single jobs' waits differ, in the middle
 
@@ -103,6 +104,7 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
         slurm=float(by_slurm[own].mean()),
         ours=float(by_ours[own].mean()),
         difference=_blocked(moment, by_ours[own], by_slurm[own]),
+        active=_mostly_active(recorded),
         error=abs(float(in_force[own].mean()) - float(real[own].mean())) / mean,
         median_error=float(np.median(np.abs(in_force[own] - real[own]))),
     )
