@@ -23,7 +23,7 @@ test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(ONE_THREAD) $(BIN)/python -m pytest
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: test  ## the same
 

@@ -32,7 +32,8 @@ def commands_in(document: str) -> list[str]:
 )
 def test_commands_and_options_exist(dovetail: Command, document: str, line: str) -> None:
     words = line.split()
-    depth = 2 if words[0] in ("trace", "cluster", "live", "mig") else 1
+    grouped = words[0] in ("trace", "cluster", "live", "mig")
+    depth = 2 if grouped and not words[1].startswith("-") else 1
     said = dovetail(*words[:depth], "--help")
     assert said.code == 0, f"{document}: no command {' '.join(words[:depth])}"
     for option in (word for word in words if word.startswith("--")):
