@@ -21,9 +21,11 @@ demo: $(VENV)/.installed  ## compare scheduling policies on a synthetic workload
 test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
+	@echo "$(BIN)/mypy, beside the tests: those of the live part mostly wait for Slurm"
+	@$(BIN)/mypy & types=$$!; \
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 3 --dist loadfile; tests=$$?; \
+	wait $$types && exit $$tests
 
 check: test  ## the same
 

@@ -87,7 +87,7 @@ def test_the_trip_wire_gives_the_queue_back(cluster: Cluster, tmp_path: Path) ->
     wire = lenient(cluster, tmp_path, trip_hours=1e-9)
     with steering(cluster, tmp_path, guardrails=wire) as controller:
         assert controller.cycle().sent > 0
-        controller.comparison = Comparison(actual_wait=900.0, slurm_wait=300.0, jobs=100)
+        controller.comparison = Comparison(actual_wait=3600.0, slurm_wait=1200.0, jobs=100)
         report = controller.cycle()
         assert report.mode is Mode.SHADOW
         assert "3.00 times as long, more than 1.2" in report.sentence

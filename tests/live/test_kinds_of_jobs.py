@@ -55,7 +55,8 @@ def test_an_array_is_moved_as_one_and_its_tasks_are_put_back_wherever_they_are(
         ranked(cluster, array, long)
         assert controller.cycle().failed == 0
         assert cluster.priorities()[array] > cluster.priorities()[long]
-        assert len(set(cluster.states())) == len(busy) + 2  # it is still one record
+        alive = [job for job, state in cluster.states().items() if state in ("PENDING", "RUNNING")]
+        assert len(alive) == len(busy) + 2  # it is still one record
         cluster.cancel(busy[0])
         until(lambda: list(cluster.states().values()).count("RUNNING") == 3, "a task runs")
         controller.cycle()
