@@ -12,7 +12,7 @@ import pytest
 from dovetail.agents import mig_control_training, mig_placement
 from dovetail.agents.checkpoint import WEIGHTS_FILE
 from dovetail.agents.mig_catalogue import MIG_AGENTS
-from dovetail.agents.mig_placement import SEARCH_FILE
+from dovetail.agents.search_file import FILE as SEARCH_FILE
 from dovetail.cli.mig_train import mig_train
 from tests.cli.conftest import Command
 

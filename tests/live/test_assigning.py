@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.live.assigning import HIGHEST, LOWEST, assign, places_lost
+from dovetail.live.assigning import HIGHEST, LOWEST, assign
 
 OWN = st.dictionaries(
     st.integers(1, 60), st.integers(LOWEST, 40) | st.integers(1, 100_000), min_size=1, max_size=30
@@ -88,7 +88,3 @@ def test_a_job_bound_by_an_sla_stays_first() -> None:
     values = assign([3, 2, 1], own, own, [100], 10)
     assert values[3] <= 100
     assert values[3] > values[2] > values[1]
-
-
-def test_places_lost_are_counted_against_slurms_own_order() -> None:
-    assert places_lost([3, 1, 2], {1: 30, 2: 20, 3: 10}) == {3: -2, 1: 1, 2: 1}

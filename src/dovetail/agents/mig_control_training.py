@@ -13,20 +13,17 @@ the spread and twice the days, from the best vector so far.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, replacing, save_checkpoint
+from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.agents.evolution import Evolution
-from dovetail.agents.history import refuse_other
 from dovetail.agents.mig_control import (
     BELOW,
     BOTH,
@@ -38,16 +35,13 @@ from dovetail.agents.mig_control import (
     load_control,
 )
 from dovetail.agents.mig_control_config import ControlTraining, balanced_weight, costs
+from dovetail.agents.search_file import load_search, save_search
 from dovetail.domain.jobs import Floats
 from dovetail.domain.mig_cluster import MigCluster
 from dovetail.domain.mig_metrics import energy_tardiness
 from dovetail.domain.mig_workload import MigWorkload
 from dovetail.simulator.mig import MigRules
 from dovetail.simulator.mig.days import Theatre
-
-SEARCH_FILE = "search.npz"
-KEPT = ("mean", "variance", "path", "scale_path")
-"""Arrays of a search that goes on later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,22 +248,16 @@ class _Run:
 
     def resume(self) -> None:
         """Take up an earlier search of the same configuration; another one is an error."""
-        path = self.folder / SEARCH_FILE
-        if not path.exists():
+        saved = load_search(self.folder, self.facts)
+        if saved is None:
             self.validate(self.vector)  # the start is what there is to beat
             return
-        with np.load(path, allow_pickle=False) as found:
-            about: dict[str, Any] = json.loads(str(found["about"]))
-            refuse_other(self.folder, about["facts"], self.facts)
-            self.epoch, self.best, self.seconds = about["epoch"], about["best"], about["seconds"]
-            self.best_epoch = about["best_epoch"]
-            self.best_vector = found["best"]
-            self._begin_turn()
-            self.vector = found["vector"]
-            for name in KEPT:
-                setattr(self.search, name, found[name])
-        self.search.spread = about["spread"]
-        self.search.random.bit_generator.state = about["random"]
+        about = saved.about
+        self.epoch, self.best, self.seconds = about["epoch"], about["best"], about["seconds"]
+        self.best_epoch, self.best_vector = about["best_epoch"], saved.arrays["best"]
+        self._begin_turn()
+        self.vector = saved.arrays["vector"]
+        saved.into(self.search)
 
     def save(self) -> None:
         about = {
@@ -278,15 +266,5 @@ class _Run:
             "best": self.best,
             "best_epoch": self.best_epoch,
             "seconds": self.seconds,
-            "spread": self.search.spread,
-            "random": self.search.random.bit_generator.state,
         }
-        arrays = {name: getattr(self.search, name) for name in KEPT}
-        with replacing(self.folder / SEARCH_FILE) as path, path.open("wb") as file:
-            np.savez(
-                file,
-                about=np.array(json.dumps(about)),
-                best=self.best_vector,
-                vector=self.vector,
-                **arrays,
-            )
+        save_search(self.folder, self.search, about, best=self.best_vector, vector=self.vector)

@@ -9,7 +9,6 @@ an earlier call into the same folder stopped; Ctrl-C keeps the best prices so fa
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -19,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, replacing, save_checkpoint
+from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.agents.evolution import Evolution
-from dovetail.agents.history import refuse_other
 from dovetail.agents.mig_models import (
     MANNERS,
     PLACER_MODELS,
@@ -31,13 +29,11 @@ from dovetail.agents.mig_models import (
 )
 from dovetail.agents.mig_placement_config import MIG_DAY, REFERENCE, PlacementTraining
 from dovetail.agents.mig_scores import DayScore, PlayedDays
+from dovetail.agents.search_file import load_search, save_search
 from dovetail.domain.jobs import Floats
 from dovetail.domain.mig_policy import Placer
 from dovetail.policies.mig import PLACERS
 from dovetail.traces.synthetic.mig_day import RATE, RELAXED
-
-SEARCH_FILE = "search.npz"
-_SEARCHED = ("mean", "variance", "path", "scale_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,33 +94,24 @@ class _Run:
 
     def resume(self) -> None:
         """Take up an earlier search of the same configuration; another one is an error."""
-        path = self.folder / SEARCH_FILE
-        if not path.exists():
+        saved = load_search(self.folder, self.facts)
+        if saved is None:
             self.validate()  # the start is what there is to beat
             return
-        with np.load(path, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
-            refuse_other(self.folder, about["facts"], self.facts)
-            for name in _SEARCHED:
-                setattr(self.search, name, found[name])
-        self.search.spread = about["spread"]
-        self.search.random.bit_generator.state = about["random"]
+        saved.into(self.search)
+        about = saved.about
         self.epoch, self.best, self.seconds = about["epoch"], about["best"], about["seconds"]
         self.score = DayScore(*about["score"])
 
     def save(self) -> None:
         about = {
             "facts": self.facts,
-            "spread": self.search.spread,
-            "random": self.search.random.bit_generator.state,
             "epoch": self.epoch,
             "best": self.best,
             "score": self.score,
             "seconds": self.seconds,
         }
-        arrays = {name: getattr(self.search, name) for name in _SEARCHED}
-        with replacing(self.folder / SEARCH_FILE) as path, path.open("wb") as file:
-            np.savez(file, about=np.array(json.dumps(about)), **arrays)
+        save_search(self.folder, self.search, about)
 
     def go_on(self, report: Callable[[PlacementProgress], None]) -> None:
         try:

@@ -8,7 +8,6 @@ replays, the last ninth the validation by which the best candidate is chosen.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,18 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
+from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.agents.engines import Engine, Team
 from dovetail.agents.evolution import Evolution
 from dovetail.agents.families import FAMILIES
-from dovetail.agents.history import Site, divide, facts, refuse_other
+from dovetail.agents.history import Site, divide, facts
 from dovetail.agents.players import Players
 from dovetail.agents.replays import Replay, Score, make_replay, make_replays
+from dovetail.agents.search_file import load_search, save_search
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.traces.estimates import make_estimates
-
-SEARCH_FILE = "search.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,31 +151,22 @@ class _Run:
 
     def resume(self, players: Team) -> None:
         """Take up an earlier search of the same configuration; another one is an error."""
-        path = self.folder / SEARCH_FILE
-        if not path.exists():
+        saved = load_search(self.folder, self.facts)
+        if saved is None:
             self.validate(players)  # the start is what there is to beat
             return
-        with np.load(path, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
-            refuse_other(self.folder, about["facts"], self.facts)
-            for name in ("mean", "variance", "path", "scale_path"):
-                setattr(self.search, name, found[name])
-        self.search.spread = about["spread"]
-        self.search.random.bit_generator.state = about["random"]
+        saved.into(self.search)
+        about = saved.about
         self.epoch, self.best, self.stale = about["epoch"], Score(*about["best"]), about["stale"]
 
     def save_search(self) -> None:
         about = {
             "facts": self.facts,
-            "spread": self.search.spread,
-            "random": self.search.random.bit_generator.state,
             "epoch": self.epoch,
             "best": self.best,
             "stale": self.stale,
         }
-        arrays = {n: getattr(self.search, n) for n in ("mean", "variance", "path", "scale_path")}
-        with replacing(self.folder / SEARCH_FILE) as path, path.open("wb") as file:
-            np.savez(file, about=np.array(json.dumps(about)), **arrays)
+        save_search(self.folder, self.search, about)
 
     def go_on(self, players: Team, report: Callable[[Progress], None]) -> None:
         config = self.config

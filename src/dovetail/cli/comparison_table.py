@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -34,16 +34,30 @@ _FIRST_TO_GO = (
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """The table, what it rests on, and which columns had no room."""
-    left_out = fitting(console, _FIRST_TO_GO, lambda gone: _table(comparison, gone))
-    console.print(_table(comparison, left_out))
+    titles = {column.key: column.title for column in COLUMNS}
+    print_fitting(
+        console, _FIRST_TO_GO, lambda gone: _table(comparison, gone), caption(comparison), titles
+    )
+
+
+def print_fitting(
+    console: Console,
+    first_to_go: Sequence[str],
+    make: Callable[[list[str]], Table],
+    caption: str,
+    titles: Mapping[str, str],
+) -> None:
+    """A table that `make` gives without columns for which there is no room, and what it says."""
+    left_out = _fitting(console, first_to_go, make)
+    console.print(make(left_out))
     console.print()
-    console.print(cell(caption(comparison)), style="dim")
+    console.print(cell(caption), style="dim")
     if left_out:
-        titles = ", ".join(column.title for column in COLUMNS if column.key in left_out)
-        console.print(f"No room here for {titles}: widen the terminal, or see --json.", style="dim")
+        gone = ", ".join(title for key, title in titles.items() if key in left_out)
+        console.print(f"No room here for {gone}: widen the terminal, or see --json.", style="dim")
 
 
-def fitting(
+def _fitting(
     console: Console, first_to_go: Sequence[str], make: Callable[[list[str]], Table]
 ) -> list[str]:
     """Columns to leave out, one after the other, until the table that `make` gives has room."""

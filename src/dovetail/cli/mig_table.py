@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from dovetail.cli.comparison_table import fitting
+from dovetail.cli.comparison_table import print_fitting
 from dovetail.cli.plain import cell
 from dovetail.cli.screen import columns
 from dovetail.evaluation.mig_comparison import MigComparison
@@ -24,13 +24,10 @@ _FIRST_TO_GO = (
 
 def print_mig_comparison(comparison: MigComparison, console: Console) -> None:
     """The table, what it rests on, and which columns had no room."""
-    left_out = fitting(console, _FIRST_TO_GO, lambda gone: _table(comparison, gone))
-    console.print(_table(comparison, left_out))
-    console.print()
-    console.print(cell(caption(comparison)), style="dim")
-    if left_out:
-        titles = ", ".join(column.title for column in COLUMNS if column.key in left_out)
-        console.print(f"No room here for {titles}: widen the terminal, or see --json.", style="dim")
+    titles = {column.key: column.title for column in COLUMNS}
+    print_fitting(
+        console, _FIRST_TO_GO, lambda gone: _table(comparison, gone), caption(comparison), titles
+    )
 
 
 def _table(comparison: MigComparison, left_out: list[str]) -> Table:

@@ -178,10 +178,3 @@ def _longest_falling(values: Sequence[int | None]) -> list[int]:
         run.append(i)
         i = before[i]
     return run[::-1]
-
-
-def places_lost(order: Sequence[int], own: Mapping[int, int]) -> dict[int, int]:
-    """How many places each job loses (below 0: gains) against Slurm's own order."""
-    ranked = sorted(order, key=lambda job: (-own[job], job))
-    place = {job: i for i, job in enumerate(ranked)}
-    return {job: i - place[job] for i, job in enumerate(order)}

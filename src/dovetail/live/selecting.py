@@ -18,10 +18,6 @@ ACCOUNT = "its account is excluded"
 QOS = "its QOS is excluded"
 SLA = "bound by an SLA"
 UNKNOWN_PRIORITY = "Slurm gives it no priority yet"
-REASONS = (
-    HELD, DEPENDS, LATER, RESERVED, HETEROGENEOUS, NO_GPU, PARTITION, ACCOUNT, QOS, SLA,
-    UNKNOWN_PRIORITY,
-)  # fmt: skip
 
 
 def select(snapshot: Snapshot, config: ActConfig) -> tuple[tuple[LiveJob, ...], Mapping[int, str]]:

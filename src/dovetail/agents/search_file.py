@@ -1,0 +1,58 @@
+"""A search that goes on later: the state of an evolution and what belongs to it, in one file.
+
+save_search(folder, search, {"facts": facts, "epoch": 3})
+saved = load_search(folder, facts)          # None: there is none; of other facts: an error
+saved.into(search)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dovetail.agents.checkpoint import replacing
+from dovetail.agents.evolution import Evolution
+from dovetail.agents.history import refuse_other
+from dovetail.domain.jobs import Floats
+
+FILE = "search.npz"
+_STATE = ("mean", "variance", "path", "scale_path")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearch:
+    """What was saved: figures by name, and arrays."""
+
+    about: Mapping[str, Any]
+    arrays: Mapping[str, Floats]
+
+    def into(self, search: Evolution) -> None:
+        """Let a search go on from here."""
+        for name in _STATE:
+            setattr(search, name, self.arrays[name])
+        search.spread = self.about["spread"]
+        search.random.bit_generator.state = self.about["random"]
+
+
+def save_search(folder: Path, search: Evolution, about: Mapping[str, Any], **more: Floats) -> None:
+    """Replace the file as a whole; `about` holds the facts by which it is known again."""
+    state = {"spread": search.spread, "random": search.random.bit_generator.state}
+    arrays: dict[str, Any] = {**more, **{name: getattr(search, name) for name in _STATE}}
+    with replacing(folder / FILE) as path, path.open("wb") as file:
+        np.savez(file, about=np.array(json.dumps({**about, **state})), **arrays)
+
+
+def load_search(folder: Path, facts: Mapping[str, Any]) -> SavedSearch | None:
+    """An earlier search with the same facts; one with others is an error."""
+    path = folder / FILE
+    if not path.exists():
+        return None
+    with np.load(path, allow_pickle=False) as found:
+        about = json.loads(str(found["about"]))
+        refuse_other(folder, about["facts"], dict(facts))
+        return SavedSearch(about, {name: found[name] for name in found.files if name != "about"})
