@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 
 from dovetail.domain.jobs import Bools
 from dovetail.envs.mig_batch import MigPlacementBatch
 from dovetail.envs.mig_config import MigPlacementConfig
-from dovetail.envs.mig_observation import LIMIT, Singles
+from dovetail.envs.mig_observation import LIMIT
+from dovetail.envs.mig_one import OneDay
 
 
 class FreeSlots(spaces.Discrete):
@@ -40,46 +40,17 @@ class FreeSlots(spaces.Discrete):
         return self  # it belongs to its environment, and so does the mask
 
 
-class MigPlacement(gymnasium.Env[Singles, np.int64]):
+class MigPlacement(OneDay):
     """One environment."""
-
-    metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own way
 
     def __init__(self, config: MigPlacementConfig | None = None, render_mode: None = None) -> None:
         self._one = MigPlacementBatch(config, count=1)
         self.config, self.render_mode = self._one.config, render_mode
         width = self._one.stage.seen.shape[1]
         self.observation_space = spaces.Box(-LIMIT, LIMIT, (width,), np.float32)
-        self._over = True
         self.action_space = FreeSlots(self, self._one.actions)
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Singles, dict[str, Any]]:
-        """Begin a day of the pool: a random one, or the one in `options["day"]`."""
-        super().reset(seed=seed)
-        day = int(self.np_random.integers(self._one.batch.days))
-        self._one.stage.chances[0] = self.np_random.integers(2**63)
-        if options and "day" in options:
-            day = int(options["day"])
-        self._one.begin([day])
-        self._over = False
-        return self._seen(), {"day": day}
-
-    def step(self, action: np.int64) -> tuple[Singles, float, bool, bool, dict[str, Any]]:
-        if self._over:
-            raise gymnasium.error.ResetNeeded("the day has ended; call reset() first")
-        _, _, rewards, dones, infos = self._one.step([action])
-        self._over = bool(dones[0])
-        info = {name: float(values[0]) for name, values in infos.items()}
-        return self._seen(), float(rewards[0]), self._over, False, info
 
     def action_masks(self) -> Bools:
         """The actions that are valid now, under the name that MaskablePPO looks for."""
         mask: Bools = self._one.stage.mask[0].astype(np.bool_)
         return mask & (not self._over)
-
-    def _seen(self) -> Singles:
-        """A copy: what was returned before must not change. After the end nothing is shown."""
-        seen = self._one.stage.seen[0]
-        return np.zeros_like(seen) if self._over else seen.copy()

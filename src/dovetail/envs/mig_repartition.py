@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 
@@ -28,6 +27,7 @@ from dovetail.envs.batch import InvalidAction
 from dovetail.envs.mig_batch import Infos, MigBatch, worlds_for
 from dovetail.envs.mig_config import MigRepartitionConfig
 from dovetail.envs.mig_observation import Singles
+from dovetail.envs.mig_one import OneDay
 from dovetail.envs.mig_repartition_stage import Manner
 
 LARGEST_LOGIT = 20.0
@@ -90,10 +90,8 @@ class MigRepartitionBatch:
         kernels.step_repartition(self.stage, self._manner, logits, first, last)
 
 
-class MigRepartition(gymnasium.Env[Singles, Floats]):
+class MigRepartition(OneDay):
     """One environment."""
-
-    metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own way
 
     def __init__(
         self, config: MigRepartitionConfig | None = None, render_mode: None = None
@@ -103,29 +101,3 @@ class MigRepartition(gymnasium.Env[Singles, Floats]):
         ways, width = self._one.ways, self._one.stage.seen.shape[1]
         self.observation_space = spaces.Box(0.0, 1.001, (width,), np.float32)
         self.action_space = spaces.Box(-LARGEST_LOGIT, LARGEST_LOGIT, (ways, ways), np.float64)
-        self._over = True
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Singles, dict[str, Any]]:
-        """Begin a day of the pool: a random one, or the one in `options["day"]`."""
-        super().reset(seed=seed)
-        day = int(self.np_random.integers(self._one.batch.days))
-        self._one.stage.chances[0] = self.np_random.integers(2**63)
-        if options and "day" in options:
-            day = int(options["day"])
-        self._one.begin([day])
-        self._over = False
-        return self._seen(), {"day": day}
-
-    def step(self, action: Floats) -> tuple[Singles, float, bool, bool, dict[str, Any]]:
-        if self._over:
-            raise gymnasium.error.ResetNeeded("the day has ended; call reset() first")
-        _, rewards, dones, infos = self._one.step(action[None])
-        self._over = bool(dones[0])
-        info = {name: float(values[0]) for name, values in infos.items()}
-        return self._seen(), float(rewards[0]), self._over, False, info
-
-    def _seen(self) -> Singles:
-        seen = self._one.stage.seen[0]
-        return np.zeros_like(seen) if self._over else seen.copy()
