@@ -4,7 +4,8 @@ EASY is Lifka's (JSSPP 1995) in the words of Mu'alem and Feitelson (IEEE TPDS 12
 the first job that does not fit gets the earliest time at which enough processors will be free
 (the shadow time); what is free then beyond its need is extra. A later job may start if it fits
 now and either ends by the shadow time or takes no more than the extra processors. Conservative
-gives such a time to every job in the queue.
+promises such a time to every job when it arrives, keeps the promise, and when jobs end moves
+each waiting job, in the order of the queue, as early as the other promises allow.
 """
 
 from __future__ import annotations
@@ -13,15 +14,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-
-Start = Callable[["Waiting"], None]
+from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """A job in the queue; the lower (score, row) goes first."""
+class Job:
+    """All that counts of a job."""
 
-    score: float
     row: int
     submit: float
     run: float
@@ -33,7 +32,7 @@ class Waiting:
 class Running:
     """A started job; `length` is what the scheduler believes it takes."""
 
-    job: Waiting
+    job: Job
     start: float
     length: float
 
@@ -91,19 +90,28 @@ class Machine:
     def __init__(self, processors: int) -> None:
         self.free = processors
         self.running: list[Running] = []
-        self.queue: list[Waiting] = []
+        self.queue: list[Job] = []  # the next one first
+        self.promised: dict[int, float] = {}  # row: when it is to start
+        self.ended = self.extended = False  # since the last pass
 
-    def start(self, job: Waiting, now: float) -> None:
+    def start(self, job: Job, now: float) -> None:
         assert job.processors <= self.free
         self.free -= job.processors
         self.queue.remove(job)
+        self.promised.pop(job.row, None)
         self.running.append(Running(job, now, job.estimate))
 
-    def end(self, now: float) -> bool:
+    def advance(self, now: float) -> list[Running]:
+        """Let jobs end; double what is believed of those that should have ended."""
         ended = [job for job in self.running if job.end <= now]
         self.running = [job for job in self.running if job.end > now]
         self.free += sum(job.job.processors for job in ended)
-        return bool(ended)
+        self.ended |= bool(ended)
+        for job in self.running:
+            if job.believed_end <= now:
+                job.length *= 2
+                self.extended = True
+        return sorted(ended, key=lambda job: job.job.row)
 
 
 def start_in_order(machine: Machine, now: float) -> None:
@@ -129,7 +137,7 @@ def easy(machine: Machine, now: float) -> None:
             machine.start(job, now)
 
 
-def shadow_of(head: Waiting, machine: Machine) -> tuple[float, int]:
+def shadow_of(head: Job, machine: Machine) -> tuple[float, int]:
     """When the head can start, and how many processors it then leaves."""
     free, shadow = machine.free, math.inf
     for job in sorted(machine.running, key=lambda job: job.believed_end):
@@ -141,41 +149,84 @@ def shadow_of(head: Waiting, machine: Machine) -> tuple[float, int]:
     return shadow, free - head.processors
 
 
-def conservative(machine: Machine, now: float) -> None:
-    """Every job has a time promised, found anew in the order of the queue."""
+def replanned(machine: Machine, now: float) -> None:
+    """Conservative without memory: all promises are made anew, in the order of the queue."""
     profile = Profile(now, machine.free, machine.running)
     for job in list(machine.queue):
-        start = profile.earliest(job.processors, job.estimate)
-        profile.take(start, start + job.estimate, job.processors)
-        if start == now:
+        if _promise(profile, job) == now:
             machine.start(job, now)
 
 
-Backfill = Callable[[Machine, float], None]
+def conservative(machine: Machine, now: float) -> None:
+    """Promises are kept from arrival on, and only ever moved forward.
+
+    They are made anew where an estimate proved too short, because then they cannot all be kept.
+    """
+    if machine.extended:
+        machine.promised.clear()
+    profile = Profile(now, machine.free, machine.running)
+    for job in machine.queue:
+        if job.row in machine.promised:
+            start = machine.promised[job.row]
+            profile.take(start, start + job.estimate, job.processors)
+    for job in machine.queue if machine.ended else ():
+        if job.row in machine.promised:
+            start = machine.promised[job.row]
+            profile.take(start, start + job.estimate, -job.processors)
+            machine.promised[job.row] = _promise(profile, job)
+            assert machine.promised[job.row] <= start
+    for job in machine.queue:
+        if job.row not in machine.promised:
+            machine.promised[job.row] = _promise(profile, job)
+    for job in list(machine.queue):
+        if machine.promised[job.row] == now:
+            machine.start(job, now)
 
 
-def simulate(jobs: Sequence[Waiting], processors: int, schedule: Backfill) -> list[float]:
-    """When each job starts; NaN: it asks for more than there is."""
+def _promise(profile: Profile, job: Job) -> float:
+    start = profile.earliest(job.processors, job.estimate)
+    profile.take(start, start + job.estimate, job.processors)
+    return start
+
+
+Schedule = Callable[[Machine, float], None]
+
+
+class Order(Protocol):
+    """Which job goes first: the lower score, asked on arrival, then the lower row."""
+
+    def score(self, row: int) -> float: ...
+    def observe(self, row: int) -> None:
+        """A job has ended."""
+
+
+def simulate(jobs: Sequence[Job], processors: int, schedule: Schedule, order: Order) -> list[float]:
+    """When each job starts; NaN: it asks for more than there is.
+
+    A pass is held whenever jobs have ended or come, and at promised times.
+    """
     machine = Machine(processors)
-    starts = [math.nan] * len(jobs)
+    starts, scores = [math.nan] * len(jobs), [math.nan] * len(jobs)
     pending = sorted(jobs, key=lambda job: (job.submit, job.row), reverse=True)
     pending = [job for job in pending if job.processors <= processors]
     while pending or machine.running:
-        times = [job.end for job in machine.running]
-        times += [job.believed_end for job in machine.running if job.believed_end < job.end]
+        times = [min(job.end, job.believed_end) for job in machine.running]
+        times += machine.promised.values()
         times += [pending[-1].submit] if pending else []
         now = min(times)
-        changed = machine.end(now)
-        for running in machine.running:
-            if running.believed_end <= now:
-                running.length *= 2
+        for ended in machine.advance(now):
+            order.observe(ended.job.row)
+        due = machine.ended or now in machine.promised.values()
         while pending and pending[-1].submit == now:
-            machine.queue.append(pending.pop())
-            changed = True
-        if changed:
-            machine.queue.sort(key=lambda job: (job.score, job.row))
+            job = pending.pop()
+            scores[job.row] = order.score(job.row)
+            machine.queue.append(job)
+            due = True
+        if due:
+            machine.queue.sort(key=lambda job: (scores[job.row], job.row))
             before = len(machine.running)
             schedule(machine, now)
             for started in machine.running[before:]:
                 starts[started.job.row] = now
+            machine.ended = machine.extended = False
     return starts
