@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from tests.oracles.shapes import Amount, Option, Site
 
 Chunks = list[tuple[int, Amount]]  # node and what is taken of it, in the order chosen
-Admits = Callable[[int, Amount], bool]  # may this chunk go on this node now?
+Admits = Callable[[int, Amount, Chunks], bool]
+"""May this chunk go on this node now, if the job already has those chunks elsewhere?"""
+
 Prefer = Callable[[int, Amount], float]  # lower is better
 
 
@@ -48,36 +50,52 @@ def place(
 ) -> Chunks | None:
     """The chunks of a whole job in the first group that can hold it now."""
     for group in groups:
-        first = group[0]
-        large = [n for option in group for n in option.hosts_large if admits(n, option.large)]
-        small = [n for option in group for n in option.hosts_small if admits(n, option.small)]
-        if len(large) < first.many or len(small) < first.width:
-            continue
-        large.sort(key=lambda node: (prefer(node, first.large), node))
-        small.sort(key=lambda node: (prefer(node, first.small), node))
-        if few_switches and first.width > 1:
-            large = on_few_switches(site, large, first.many)
-            taken = {site.switch(node) for node in large[: first.many]}
-            small.sort(key=lambda node: site.switch(node) not in taken)  # stable
-        chosen = large[: first.many]
-        rest = [node for node in small if node not in chosen][: first.few]
-        return [(n, first.large) for n in chosen] + [(n, first.small) for n in rest]
+        chosen = _place_in(site, group, admits, prefer, few_switches)
+        if chosen is not None:
+            return chosen
     return None
 
 
-def on_few_switches(site: Site, nodes: Sequence[int], missing: int) -> list[int]:
-    """`missing` of these nodes, the snuggest switch that holds the rest first, else the fullest."""
-    behind: dict[int, list[int]] = {}
+def _place_in(
+    site: Site, group: Sequence[Option], admits: Admits, prefer: Prefer, few_switches: bool
+) -> Chunks | None:
+    """One chunk after the other, each on the admissible node that is preferred."""
+    first = group[0]
+    large = [n for option in group for n in option.hosts_large if admits(n, option.large, [])]
+    small = [n for option in group for n in option.hosts_small if admits(n, option.small, [])]
+    if len(large) < first.many or len(small) < first.width:
+        return None
+    large.sort(key=lambda node: (prefer(node, first.large), node))
+    small.sort(key=lambda node: (prefer(node, first.small), node))
+    if few_switches and first.width > 1:
+        switches = choose_switches(site, large, first.many)
+        rank = {switch: i for i, switch in enumerate(switches)}
+        large.sort(key=lambda node: rank.get(site.switch(node), len(rank)))  # stable
+        small.sort(key=lambda node: site.switch(node) not in rank)
+    chosen: Chunks = []
+    for nodes, chunk, count in ((large, first.large, first.many), (small, first.small, first.few)):
+        for _ in range(count):
+            used = {node for node, _ in chosen}
+            free = (n for n in nodes if n not in used and admits(n, chunk, chosen))
+            node = next(free, None)
+            if node is None:
+                return None
+            chosen.append((node, chunk))
+    return chosen
+
+
+def choose_switches(site: Site, nodes: Sequence[int], missing: int) -> list[int]:
+    """Switches for so many nodes: the snuggest that holds the rest, else the fullest."""
+    room: dict[int, int] = {}
     for node in nodes:
-        behind.setdefault(site.switch(node), []).append(node)
+        room[site.switch(node)] = room.get(site.switch(node), 0) + 1
     chosen: list[int] = []
     while missing > 0:
-        enough = [switch for switch in behind if len(behind[switch]) >= missing]
+        enough = [switch for switch in room if room[switch] >= missing]
         if enough:
-            switch = min(enough, key=lambda switch: (len(behind[switch]), switch))
+            switch = min(enough, key=lambda switch: (room[switch], switch))
         else:
-            switch = min(behind, key=lambda switch: (-len(behind[switch]), switch))
-        taken = behind.pop(switch)[:missing]
-        chosen += taken
-        missing -= len(taken)
+            switch = min(room, key=lambda switch: (-room[switch], switch))
+        missing -= room.pop(switch)
+        chosen.append(switch)
     return chosen

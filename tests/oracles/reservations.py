@@ -32,8 +32,8 @@ class Reservation:
     kinds: frozenset[Kind]
     start: float
     end: float
-    chunks: dict[int, Amount]  # by node
-    spare: dict[int, Amount] = field(default_factory=dict)  # by node, easy only
+    option: Option
+    chunks: dict[int, Amount] = field(default_factory=dict)  # by node, conservative only
 
 
 @dataclass
@@ -58,23 +58,27 @@ class Books:
 
     # -- easy ------------------------------------------------------------------------------
 
-    def admits_easy(self, node: int, chunk: Amount, length: float) -> bool:
-        """The chunk fits now, and leaves to the holder of the node what was promised."""
-        if not self.fits_now(node, chunk):
-            return False
-        return all(
-            node not in held.chunks
-            or self.now + length <= held.start
-            or fits(chunk, held.spare[node])
+    def admits_easy(
+        self, node: int, chunk: Amount, length: float, taken: Sequence[tuple[int, Amount]]
+    ) -> bool:
+        """The chunk fits now, and with it every job with a reservation can still start in time.
+
+        `taken`: chunks that the same job has on other nodes already.
+        """
+        return self.fits_now(node, chunk) and all(
+            self.now + length <= held.start or self.keeps(held, [*taken, (node, chunk)])
             for held in self.reservations
         )
 
-    def take_spare(self, job: Running) -> None:
-        """A job that runs past a reservation on its nodes uses up what was to spare there."""
-        for held in self.reservations:
-            for node, chunk in job.chunks.items():
-                if node in held.spare and job.estimated_end > held.start:
-                    held.spare[node] = minus(held.spare[node], chunk)
+    def keeps(self, held: Reservation, taken: Sequence[tuple[int, Amount]]) -> bool:
+        """Whether enough nodes have room at the promised time beside these chunks."""
+        rooms = {node: self.room(node, held.start) for node in held.option.hosts_small}
+        for node, chunk in taken:
+            if node in rooms:
+                rooms[node] = minus(rooms[node], chunk)
+        large = sum(fits(held.option.large, rooms[n]) for n in held.option.hosts_large)
+        small = sum(fits(held.option.small, rooms[n]) for n in held.option.hosts_small)
+        return large >= held.option.many and (held.option.few == 0 or small >= held.option.width)
 
     def fits_at(self, node: int, chunk: Amount) -> float:
         """When the chunk fits, if nothing new starts."""
@@ -83,20 +87,16 @@ class Books:
 
     def reserve_easy(self, row: int, estimate: float, options: Sequence[Option]) -> Reservation:
         """The earliest time at which some option is free, ties to the earlier option."""
-        found: list[tuple[float, dict[int, Amount]]] = []
+        found: list[tuple[float, Option]] = []
         for option in options:
-            large = sorted((self.fits_at(n, option.large), n) for n in option.hosts_large)
-            large = large[: option.many]
-            taken = {node for _, node in large}
-            small = sorted(
-                (self.fits_at(n, option.small), n) for n in option.hosts_small if n not in taken
-            )[: option.few]
-            chunks = {node: option.large for _, node in large}
-            chunks |= {node: option.small for _, node in small}
-            found.append((max(time for time, _ in large + small), chunks))
-        start, chunks = min(found, key=lambda item: item[0])
-        held = Reservation(row, self.site.kinds(options), start, start + estimate, chunks)
-        held.spare = {node: minus(self.room(node, start), chunks[node]) for node in chunks}
+            large = sorted(self.fits_at(n, option.large) for n in option.hosts_large)
+            small = sorted(self.fits_at(n, option.small) for n in option.hosts_small)
+            times = [large[option.many - 1]]
+            if option.few:
+                times.append(small[option.width - 1])
+            found.append((max(times), option))
+        start, option = min(found, key=lambda item: item[0])
+        held = Reservation(row, self.site.kinds(options), start, start + estimate, option)
         self.reservations.append(held)
         return held
 
@@ -120,7 +120,7 @@ class Books:
         """The earliest time at which some option is free for as long as the job needs it."""
         times = {self.now} | {job.estimated_end for job in self.running}
         times |= {held.end for held in self.reservations}
-        found: list[tuple[float, float, dict[int, Amount]]] = []
+        found: list[tuple[float, float, Option, dict[int, Amount]]] = []
         for option in options:
             length = estimate / self.site.speed(option.hosts_small[0])
             for start in sorted(times):
@@ -134,9 +134,10 @@ class Books:
                 if len(large) >= option.many and len(small) >= option.width:
                     chunks = dict.fromkeys(large[: option.many], option.large)
                     rest = [node for node in small if node not in chunks][: option.few]
-                    found.append((start, end, chunks | dict.fromkeys(rest, option.small)))
+                    chunks |= dict.fromkeys(rest, option.small)
+                    found.append((start, end, option, chunks))
                     break
-        start, end, chunks = min(found, key=lambda item: item[0])
-        held = Reservation(row, self.site.kinds(options), start, end, chunks)
+        start, end, option, chunks = min(found, key=lambda item: item[0])
+        held = Reservation(row, self.site.kinds(options), start, end, option, chunks)
         self.reservations.append(held)
         return held

@@ -186,12 +186,12 @@ class _Play:
         return not idle and free - self.jobs[row].gpus < keep
 
     def place(self, row: int, books: Books) -> Chunks | None:
-        def admits(node: int, chunk: Amount) -> bool:
+        def admits(node: int, chunk: Amount, taken: Chunks) -> bool:
             length = self.estimate[row] / self.site.speed(node)
             if self.backfill is Backfill.NONE:
                 return books.fits_now(node, chunk)
             if self.backfill is Backfill.EASY:
-                return books.admits_easy(node, chunk, length)
+                return books.admits_easy(node, chunk, length, taken)
             return books.admits_over(node, chunk, books.now, books.now + length)
 
         def prefer(node: int, chunk: Amount) -> float:
@@ -217,7 +217,6 @@ class _Play:
         )
         self.running.append(job)
         self.waiting.remove(row)
-        books.take_spare(job)
         self.answer.start[row], self.answer.where[row] = books.now, where
 
     def lowest_free(self, node: int, count: int) -> list[int]:

@@ -93,6 +93,21 @@ def test_easy_lets_a_long_job_pass_on_nodes_that_the_head_will_not_need(run: Run
     assert answer.backfilled == [False, False, False, True, False]
 
 
+@pytest.mark.parametrize("cluster", ["1x4", "2x2", "4x1"])
+def test_easy_lets_a_long_job_pass_beside_the_head_on_any_split_of_four_gpus(
+    run: Run, cluster: str
+) -> None:
+    answer = run(
+        cluster,
+        job(0, run=10, gpus=2),
+        job(0, run=100, gpus=1),
+        job(1, run=50, gpus=2),  # 10: a GPU is left to spare beside it
+        job(2, run=1000, gpus=1),
+        backfill=Backfill.EASY,
+    )
+    assert answer.start == [0, 0, 10, 2]
+
+
 def test_easy_lets_long_jobs_pass_on_the_gpus_that_the_head_leaves_to_spare(run: Run) -> None:
     answer = run(
         "1x8",

@@ -23,6 +23,7 @@ from dovetail.domain.policy import (
 )
 from dovetail.domain.tables import new_table
 from dovetail.simulator import rows
+from dovetail.simulator.calendar import BLOCK, most_blocks
 from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
 from dovetail.simulator.state import NO_RESERVATION
 
@@ -47,7 +48,7 @@ class Tables:
         of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
-        levels, words, matches = _levels(kinds, every, most)
+        levels, words, blocks, entries = _levels(kinds, every, most)
         options, chunks = _options(every)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
@@ -59,12 +60,12 @@ class Tables:
         self.runs = _runs(jobs, of_job)
         self.nodes = _nodes(cluster, kinds)
         self.slots = new_table(rows.Slot, len(cluster.nodes) * most)
-        self.reserves = new_table(rows.Reserve, len(cluster.nodes))
-        self.reserves["time"] = NO_RESERVATION
         self.kinds, self.members = _kinds(kinds)
-        self.levels, self.words, self.matches = levels, words, matches
+        self.levels, self.words = levels, words
+        self.blocks, self.entries = blocks, entries
         self.releases = new_table(rows.Release, len(cluster.nodes) * (most + 1))
-        self.frontier = new_table(rows.Frontier, 4 * len(cluster.nodes) + 2 * len(kinds) + 4)
+        self.releases["time"] = -np.inf
+        self.candidates = new_table(rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
         self.demand_facts = _demand_facts(every, kinds)
         self.options, self.chunks = options, chunks
@@ -92,7 +93,7 @@ class Tables:
                 self.world[name] = table.ctypes.data
         self.world["now"] = jobs.submit[0]
         self.world["job_count"] = len(jobs)
-        self.world["node_count"] = self.world["stale_count"] = len(cluster.nodes)
+        self.world["node_count"] = len(cluster.nodes)
         self.world["kind_count"] = len(kinds)
         self.world["account_count"] = account_count
         self.world["demand_count"] = len(every)
@@ -157,8 +158,6 @@ def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
     switches = {name: i for i, name in enumerate(dict.fromkeys(n.switch for n in cluster.nodes))}
     table["switch"] = [switches[node.switch] for node in cluster.nodes]
     table["used_by"] = table["hold"] = -1
-    table["stale"] = True
-    table["stale_node"] = np.arange(len(cluster.nodes))
     return table
 
 
@@ -170,22 +169,19 @@ def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
     table["last"] = np.cumsum(sizes)
     table["first"] = table["last"] - sizes
     table["words"] = (sizes + 63) // 64
-    table["leaves"] = [_leaves(kind) for kind in kinds]
     table["reserved"] = NO_RESERVATION
     members = new_table(rows.Member, int(sizes.sum()))
     members["node"] = [node for kind in kinds for node in kind.nodes]
     return table, members
 
 
-def _leaves(kind: Kind) -> int:
-    return 1 << (len(kind.nodes) - 1).bit_length()
-
-
-def _levels(kinds: list[Kind], every: list[list[Option]], most: int) -> tuple[Table, Table, Table]:
-    """The index of nodes by free GPUs, its bitmaps, and a tree per chunk size in use."""
+def _levels(
+    kinds: list[Kind], every: list[list[Option]], most: int
+) -> tuple[Table, Table, Table, Table]:
+    """The index of nodes by free GPUs, its bitmaps, and a calendar per chunk size in use."""
     levels = new_table(rows.Level, len(kinds) * (most + 1))
-    levels["tree"] = -1
-    word_count = match_count = 0
+    levels["calendar"] = -1
+    word_count = block_count = 0
     for number, kind in enumerate(kinds):
         sizes = {
             chunk[0]
@@ -201,17 +197,18 @@ def _levels(kinds: list[Kind], every: list[list[Option]], most: int) -> tuple[Ta
             level["word_first"] = word_count
             word_count += (len(kind.nodes) + 63) // 64
             if gpus in sizes:
-                level["tree"] = match_count
-                match_count += 2 * _leaves(kind)
+                level["calendar"] = block_count
+                level["block_limit"] = most_blocks(len(kind.nodes))
+                block_count += int(level["block_limit"])
     words = new_table(rows.Bitmap, word_count)
     for number, kind in enumerate(kinds):
         idle = levels[number * (most + 1) + kind.gpus]
         idle["count"] = len(kind.nodes)
         for place in range(len(kind.nodes)):
             words["bits"][idle["word_first"] + place // 64] |= np.uint64(1 << (place % 64))
-    matches = new_table(rows.Match, match_count)
-    matches["node"] = -1
-    return levels, words, matches
+    blocks = new_table(rows.Block, block_count)
+    blocks["place"] = np.arange(len(blocks)) * BLOCK
+    return levels, words, blocks, new_table(rows.Entry, block_count * BLOCK)
 
 
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:

@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.placing import admissible, option_fits, place
+from dovetail.simulator.reserving import forget_spent, spend
 from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
@@ -101,13 +102,18 @@ def accept(world: Any, job: int, number: int, nodes: Ints) -> bool:
     if not mine.option_first <= number < mine.option_last or len(nodes) != this.many + this.few:
         return False
     end = w.now + job_facts(w, job).estimate / this.speed
+    accepted = True
     for i in range(len(nodes)):
         here = nodes[i]
         if here < 0 or here >= w.node_count or np.any(nodes[:i] == here):
-            return False
+            accepted = False
+            break
         chunk = large(w, number) if i < this.many else small(w, number)
         kinds = this.large_kinds if i < this.many else this.small_kinds
         if not kinds >> node(w, here).kind & 1 or not admissible(w, here, chunk, end):
-            return False
+            accepted = False
+            break
+        spend(w, here, chunk, end)
         node(w, i).picked = here
-    return True
+    forget_spent(w)
+    return accepted

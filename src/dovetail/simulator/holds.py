@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from dovetail.domain.compiled import inner
-from dovetail.simulator.ready import expected_end
+from dovetail.simulator.calendar import expected_end
 from dovetail.simulator.rows import Chunk, World
-from dovetail.simulator.state import frontier, hold, large, node, option, slot, small
+from dovetail.simulator.state import candidate, hold, large, node, option, slot, small
 
 
 @inner
@@ -112,15 +112,15 @@ def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, 
         if kinds >> node(w, number).kind & 1 == 0:
             continue
         begin = next_begin(w, number, chunk, after, length)
-        if count == n and begin >= frontier(w, n - 1).time:
+        if count == n and begin >= candidate(w, n - 1).time:
             continue
         count = min(count + 1, n)
         at = count - 1
-        while at > 0 and frontier(w, at - 1).time > begin:
-            frontier(w, at).time = frontier(w, at - 1).time
+        while at > 0 and candidate(w, at - 1).time > begin:
+            candidate(w, at).time = candidate(w, at - 1).time
             at -= 1
-        frontier(w, at).time = begin
-    return frontier(w, n - 1).time
+        candidate(w, at).time = begin
+    return candidate(w, n - 1).time
 
 
 @inner

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from dovetail.domain.compiled import inner
 from dovetail.simulator import events, reserving
 from dovetail.simulator.choosing import find_nodes
@@ -13,19 +11,19 @@ from dovetail.simulator.describing import describe
 from dovetail.simulator.free import take
 from dovetail.simulator.placing import demand_fits
 from dovetail.simulator.queue import remove, rescore, seek, takes_too_much
-from dovetail.simulator.rows import Chunk, World
+from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (
     NO_RESERVATION,
     account,
     demand,
     job_facts,
+    kind,
     large,
     node,
     option,
     part,
     reservation,
-    reserve,
     run_of,
     scores,
     small,
@@ -116,28 +114,16 @@ def start(w: World, job: int, number: int) -> None:
         picked = node(w, i).picked
         chunk = large(w, number) if i < this.many else small(w, number)
         part(w, w.parts).node = picked
-        if reserve(w, picked).time == NO_RESERVATION:
+        if kind(w, node(w, picked).kind).reserved == NO_RESERVATION:
             part(w, w.parts).gpus = take(w, job, picked, chunk)
         else:
-            part(w, w.parts).gpus = take_reserved(w, job, picked, chunk)
+            reserving.pay(w, picked, chunk, mine.expected)
+            part(w, w.parts).gpus = take(w, job, picked, chunk)
+            reserving.count_again(w, picked)
         w.parts += 1
     events.push(w, mine.end, job)
     if mine.expected < mine.end:
         events.push(w, mine.expected, w.job_count + job)
-
-
-@inner
-def take_reserved(w: World, job: int, number: int, chunk: Chunk) -> np.uint64:
-    """Take a chunk of a node that is reserved for later; what ends later takes from the spare."""
-    reserving.count_lost(w, number, -1)
-    kept = reserve(w, number)
-    if kept.time < run_of(w, job).expected:
-        kept.gpus -= chunk.gpus
-        kept.cpus -= chunk.cpus
-        kept.memory -= chunk.memory
-    gpus = take(w, job, number, chunk)
-    reserving.count_lost(w, number, 1)
-    return gpus
 
 
 @inner
@@ -193,7 +179,7 @@ def easy_pass(w: World, rules: Rules) -> None:
             if start_next(w, rules, number):
                 run_of(w, job).backfilled = kinds & reserved_kinds != 0
                 fitting = narrow(w, rules, kinds, reserved_kinds)
-            else:  # too long for every node it fits on, on the slower of several GPU types
+            else:  # too long on the slower of several GPU types, or a gang that takes too much
                 pass_over(w, rules, number)
         else:
             reserving.make_reservation(w, number)

@@ -8,9 +8,18 @@ from typing import Any
 from dovetail.domain.compiled import inner
 from dovetail.domain.tables import Word
 from dovetail.simulator.bits import trailing_zeros
+from dovetail.simulator.calendar import free_nodes
 from dovetail.simulator.free import fits
 from dovetail.simulator.holds import admits
-from dovetail.simulator.rows import Chunk, World
+from dovetail.simulator.reserving import (
+    costs,
+    forget_spent,
+    lost_nodes,
+    most_spared,
+    spares,
+    spend,
+)
+from dovetail.simulator.rows import Chunk, Reservation, World
 from dovetail.simulator.state import (
     bitmap,
     demand,
@@ -21,7 +30,7 @@ from dovetail.simulator.state import (
     member,
     node,
     option,
-    reserve,
+    reservation,
     run_of,
     seen,
     slot,
@@ -36,8 +45,7 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
     here = node(w, number)
     if not fits(here, chunk):
         return False
-    kept = reserve(w, number)
-    if kept.time < end and not fits(kept, chunk):
+    if kind(w, here.kind).reserved < end and not spares(w, number, chunk):
         return False
     return here.hold < 0 or admits(w, number, chunk, w.now, end)
 
@@ -45,23 +53,65 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
 @inner
 def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> bool:
     """Whether so many nodes of some kinds may take a chunk."""
+    if chunk.cpus > 0 or chunk.memory > 0 or w.hold_count > 0:
+        return _enough_by_scan(w, kinds, chunk, end, wanted)
+    # The index alone answers, without a scan.
+    found = free_nodes(w, kinds, chunk.gpus)
+    for i in range(w.reservation_count):
+        held = reservation(w, i)
+        if found < wanted:
+            return False
+        if held.time < end and held.kinds & kinds and not _spares_any(held, wanted):
+            if not held.gpus_only:
+                return _enough_by_scan(w, kinds, chunk, end, wanted)
+            found -= lost_nodes(w, held, kinds, chunk.gpus)
+    return found >= wanted
+
+
+@inner
+def _spares_any(held: Reservation, wanted: int) -> bool:
+    """Whether the reserved job can do without any so many nodes."""
+    return held.spare_large >= wanted and held.spare_small >= wanted
+
+
+@inner
+def _enough_by_scan(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> bool:
+    for i in range(w.reservation_count):
+        held = reservation(w, i)
+        held.lost_large = held.lost_small = held.lost_both = 0
     found = 0
-    if chunk.cpus == 0 and chunk.memory == 0 and w.hold_count == 0:
-        # The index alone answers, without a scan.
-        for number in range(w.kind_count):
-            if kinds >> number & 1:
-                for gpus in range(kind(w, number).gpus, chunk.gpus - 1, -1):
-                    found += level(w, number, gpus).count
-                if kind(w, number).reserved < end:
-                    found -= level(w, number, chunk.gpus).lost
-        return found >= wanted
     for number in range(w.kind_count):
-        if kinds >> number & 1:
-            for at in range(kind(w, number).first, kind(w, number).last):
-                found += admissible(w, member(w, at).node, chunk, end)
-                if found >= wanted:
-                    return True
-    return False
+        if not kinds >> number & 1:
+            continue
+        reserved = kind(w, number).reserved < end
+        if reserved:
+            reserved = not _spares_any(reservation(w, kind(w, number).reservation), wanted)
+        for at in range(kind(w, number).first, kind(w, number).last):
+            here = member(w, at).node
+            if reserved:
+                if fits(node(w, here), chunk):
+                    found += _tally(w, here, chunk)
+            else:
+                found += admissible(w, here, chunk, end)
+            if found >= wanted:
+                return True
+    for i in range(w.reservation_count):
+        found += most_spared(reservation(w, i))
+    return found >= wanted
+
+
+@inner
+def _tally(w: World, number: int, chunk: Chunk) -> int:
+    """1 if a chunk on a node costs no reserved job anything; else what it costs is tallied."""
+    held = reservation(w, kind(w, node(w, number).kind).reservation)
+    loses_large, loses_small = costs(w, held, number, chunk)
+    if loses_large and loses_small:
+        held.lost_both += 1
+    elif loses_large:
+        held.lost_large += 1
+    elif loses_small:
+        held.lost_small += 1
+    return not (loses_large or loses_small)
 
 
 @inner
@@ -95,8 +145,10 @@ def place(w: World, prefer: Any, few_switches: bool, job: int) -> int:
         if this.many + this.few > 1:
             end = w.now + estimate / this.speed
             if option_fits(w, number, end):
-                _pick_gang(w, prefer, few_switches, job, number, end)
-                return number
+                picked = _pick_gang(w, prefer, few_switches, job, number, end)
+                forget_spent(w)
+                if picked:
+                    return number
             number += 1
             continue
         chosen, best, best_preference = -1, -1, math.inf
@@ -206,8 +258,11 @@ def _first_in_level(
 @inner
 def _pick_gang(
     w: World, prefer: Any, few_switches: bool, job: int, number: int, end: float
-) -> None:
-    """Nodes for every chunk of a gang that is known to fit, large chunks first."""
+) -> bool:
+    """Nodes for every chunk of a gang, large chunks first.
+
+    False: each chunk has a node, but the reserved job cannot do without all of these at once.
+    """
     this = option(w, number)
     switches, picked = 0, 0
     if few_switches:
@@ -219,7 +274,8 @@ def _pick_gang(
             ):
                 picked += 1
     while picked < this.many:
-        _pick(w, prefer, job, this.large_kinds, large(w, number), end, -1, picked)
+        if not _pick(w, prefer, job, this.large_kinds, large(w, number), end, -1, picked):
+            return False
         picked += 1
     while picked < this.many + this.few:
         # On a switch already in use if there is room, else anywhere.
@@ -233,9 +289,11 @@ def _pick_gang(
                 best, best_preference = found, preference
         if best < 0:
             best, _ = best_node(w, prefer, job, this.small_kinds, small(w, number), end, -1)
-        node(w, picked).picked = best
-        node(w, best).used_by = job
+        if best < 0:
+            return False
+        _use(w, job, best, small(w, number), end, picked)
         picked += 1
+    return True
 
 
 @inner
@@ -245,9 +303,16 @@ def _pick(
     found, _ = best_node(w, prefer, job, kinds, chunk, end, switch)
     if found < 0:
         return False
-    node(w, at).picked = found
-    node(w, found).used_by = job
+    _use(w, job, found, chunk, end, at)
     return True
+
+
+@inner
+def _use(w: World, job: int, number: int, chunk: Chunk, end: float, at: int) -> None:
+    """Note a node for the gang in hand."""
+    node(w, at).picked = number
+    node(w, number).used_by = job
+    spend(w, number, chunk, end)
 
 
 @inner

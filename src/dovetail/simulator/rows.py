@@ -28,7 +28,6 @@ class World(Row):
     parts: int  # chunks started so far
     active_count: int  # demands with waiting jobs
     stale_count: int  # nodes with stale release times
-    reserved_count: int  # nodes under an EASY reservation
     reservation_count: int
     hold_count: int  # conservative holds
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
@@ -47,14 +46,14 @@ class World(Row):
     runs: int  # [jobs] Run
     nodes: int  # [nodes] Node
     slots: int  # [nodes * most GPUs] Slot
-    reserves: int  # [nodes] Reserve
     kinds: int  # [kinds] Kind
     members: int  # [nodes] Member: the nodes of each kind, ascending
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
     releases: int  # [nodes * (most GPUs + 1)] Release
-    matches: int  # tournament trees
-    frontier: int  # search in these trees
+    blocks: int  # calendars: sorted release times, in blocks of entries
+    entries: int
+    candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
     options: int  # [options] Option
@@ -112,7 +111,6 @@ class Node(Row):
     # lists kept beside the table: entry i belongs to position i, not to node i
     picked: int  # nodes for the job in hand
     stale_node: int
-    reserved_node: int
     room: int  # nodes for the gang in hand on switch i
     taken_switch: int  # switches chosen for it
 
@@ -126,20 +124,23 @@ class Slot(Row):
     memory: int
 
 
-class Reserve(Row):
-    """A node's part in an EASY reservation; gpus, cpus, memory: what later jobs may still take."""
-
-    time: float  # inf: not reserved
-    gpus: int
-    cpus: int
-    memory: int
-
-
 class Reservation(Row):
-    """An EASY reservation."""
+    """An EASY reservation: a time and an option. It names no nodes, but how many it can lose."""
 
     time: float  # when it begins
     demand: int  # of the job that it is for
+    option: int  # in which that job is to start
+    kinds: int  # bit k: that option may use nodes of kind k
+    gpus_only: bool  # it asks for no CPUs and no memory
+    spare_large: int  # nodes with room for its large chunk then, beyond those that it needs
+    spare_small: int  # the same for large and small chunks together
+    spent_large: int  # of these, what the chunks already chosen for the job in hand take
+    spent_small: int
+    counted: bool  # the lost_... of the levels of its kinds are up to date
+    # tallies of nodes in a search for room
+    lost_large: int
+    lost_small: int
+    lost_both: int
 
 
 class Kind(Row):
@@ -150,8 +151,10 @@ class Kind(Row):
     first: int  # its members are members[first:last]
     last: int
     words: int  # of one bitmap over its members
-    leaves: int  # of one tree over its members, a power of two
     reserved: float  # when the EASY reservation that may use it begins; inf: none
+    reservation: int  # its number
+    cursor_block: int  # of a walk through its calendar
+    cursor_entry: int
 
 
 class Member(Row):
@@ -163,8 +166,14 @@ class Level(Row):
 
     count: int
     word_first: int  # their bitmap
-    tree: int  # tree over release times of so many GPUs; -1: no chunk has this size
-    lost: int  # reserved nodes with so many GPUs free, but not for jobs that end later
+    calendar: int  # first block of the release times of so many GPUs; -1: no chunk has this size
+    blocks: int  # blocks in use
+    block_limit: int
+    # Nodes with so many GPUs free where a chunk of that size, if it ends too late, costs the
+    # reserved job a node for a large chunk, for a small one, for both.
+    lost_large: int
+    lost_small: int
+    lost_both: int
 
 
 class Bitmap(Row):
@@ -177,18 +186,23 @@ class Release(Row):
     time: float
 
 
-class Match(Row):
-    """The winner of one match of a tournament; -1: nobody played."""
+class Block(Row):
+    """Neighbouring entries of a calendar."""
 
-    node: int
+    first: float  # time of its first entry
+    entries: int
+    place: int  # of its entries
 
 
-class Frontier(Row):
-    """A subtree under its winner (at: its match), or a node with its exact time (at: -1)."""
+class Entry(Row):
+    """So many nodes of a kind have so many GPUs free from this time on."""
 
     time: float
-    node: int
-    at: int
+    nodes: int
+
+
+class Candidate(Row):
+    time: float
 
 
 class Demand(Row):

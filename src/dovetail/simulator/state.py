@@ -18,21 +18,21 @@ from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, Hist
 from dovetail.domain.tables import column_address, dtype_of, row_accessor
 from dovetail.simulator.rows import (
     Bitmap,
+    Block,
+    Candidate,
     Chunk,
     Demand,
+    Entry,
     Event,
-    Frontier,
     Hold,
     Kind,
     Level,
-    Match,
     Member,
     Node,
     Option,
     Part,
     Release,
     Reservation,
-    Reserve,
     Run,
     Slot,
     World,
@@ -45,14 +45,14 @@ demand_facts = row_accessor(World, "demand_facts", DemandFacts)
 run_of = row_accessor(World, "runs", Run)
 node = row_accessor(World, "nodes", Node)
 slots = row_accessor(World, "slots", Slot)
-reserve = row_accessor(World, "reserves", Reserve)
 kind = row_accessor(World, "kinds", Kind)
 member = row_accessor(World, "members", Member)
 levels = row_accessor(World, "levels", Level)
 bitmap = row_accessor(World, "words", Bitmap)
 releases = row_accessor(World, "releases", Release)
-match = row_accessor(World, "matches", Match)
-frontier = row_accessor(World, "frontier", Frontier)
+block = row_accessor(World, "blocks", Block)
+entry = row_accessor(World, "entries", Entry)
+candidate = row_accessor(World, "candidates", Candidate)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", Option)
 chunks = row_accessor(World, "chunks", Chunk)
@@ -192,4 +192,4 @@ def scratch_score(w: World) -> Floats:
 
 
 NO_RESERVATION = np.inf
-"""Reserve.time of a node that nobody waits for."""
+"""Kind.reserved of nodes that nobody waits for."""
