@@ -217,6 +217,20 @@ class SlurmBackfill:
                 ) from None
         return cls(**chosen)
 
+    @classmethod
+    def of_slurm(cls, parameters: str) -> SlurmBackfill:
+        """From a cluster's own SchedulerParameters; other words there are passed over.
+
+        >>> SlurmBackfill.of_slurm("defer,bf_continue,bf_interval=60").value
+        'slurm:interval=60'
+        """
+        known = tuple(f"bf_{part.name}=" for part in fields(cls))
+        words = (word.strip().lower() for word in parameters.split(","))
+        try:
+            return cls.parse(",".join(word for word in words if word.startswith(known)))
+        except ConfigError:  # Slurm, too, then takes its defaults
+            return cls()
+
     @property
     def value(self) -> str:
         """The text that names this way, with what differs from the defaults."""
