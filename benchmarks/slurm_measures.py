@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.slurm_jobs import Observed, Work, cluster, trace_of
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.policy import Estimates
 from dovetail.live.twin import Order
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
@@ -55,7 +55,7 @@ def simulated(
         cluster(),
         order.ordering,
         order.placement,
-        Backfill.EASY,
+        order.backfill,
         Estimates("limit", trace.jobs.limit),
         HISTORY,
     )

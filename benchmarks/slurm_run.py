@@ -96,10 +96,10 @@ def run_once(jobs: Sequence[Work], setup: Setup) -> Record:
     try:
         with _cluster(folder, setup) as cluster, _daemon(cluster, folder, setup) as daemon:
             _warm_up(cluster, daemon, setup)
-            again = _submit(cluster, jobs, setup.speed)
-            _wait_for_all(cluster, jobs, setup.speed)
+            again = submit_all(cluster, jobs, setup.speed)
+            wait_for_all(cluster, jobs, setup.speed)
             daemon.stop()
-            observed, states, nodes = _observed(cluster, jobs)
+            observed, states, nodes = observed_jobs(cluster, jobs)
             facts = _daemon_facts(folder, setup)
             return Record(observed, states, nodes, again, facts, daemon.said)
     finally:
@@ -178,7 +178,7 @@ def _warm_up(cluster: Cluster, daemon: Running, setup: Setup) -> None:
     cluster.wait_until(lambda: len(cluster.history()) == len(pair))
 
 
-def _submit(cluster: Cluster, jobs: Sequence[Work], speed: float) -> int:
+def submit_all(cluster: Cluster, jobs: Sequence[Work], speed: float) -> int:
     """Every job when it is due; how many times that took more than one attempt."""
     began = time.monotonic()
 
@@ -220,7 +220,7 @@ def _is_known(cluster: Cluster, work: Work) -> bool:
     raise SlurmProblem("squeue does not answer")
 
 
-def _wait_for_all(cluster: Cluster, jobs: Sequence[Work], speed: float) -> None:
+def wait_for_all(cluster: Cluster, jobs: Sequence[Work], speed: float) -> None:
     patience = 60.0 + PATIENCE * sum(job.gpus * job.run for job in jobs) / 13 / speed
     names = {_name(job) for job in jobs}
     cluster.wait_until(
@@ -228,7 +228,7 @@ def _wait_for_all(cluster: Cluster, jobs: Sequence[Work], speed: float) -> None:
     )
 
 
-def _observed(
+def observed_jobs(
     cluster: Cluster, jobs: Sequence[Work]
 ) -> tuple[Observed, dict[str, int], tuple[tuple[str, ...], ...]]:
     found = {done.name: done for done in cluster.history() if done.name != "warm-up"}

@@ -10,7 +10,7 @@ import pytest
 from dovetail import load_trace
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import TraceError
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.policy import Backfill, Estimates, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.policy import policy_named
@@ -41,7 +41,7 @@ def recorded(order: Order) -> Schedule:
         Cluster.parse("4x8"),
         order.ordering,
         order.placement,
-        Backfill.EASY,
+        order.backfill,
         estimates,
         HISTORY,
     )
@@ -52,11 +52,18 @@ OURS = Order(*policy_named("saf"))
 
 def test_a_cluster_that_is_a_simulator_is_predicted_exactly() -> None:
     real = recorded(slurm_order(SETTINGS))
-    since = float(real.trace.jobs.submit[500])
-    twin = compare_with_twin(real, since, OURS, slurm_order(SETTINGS))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
     assert twin.error == pytest.approx(0.0, abs=1e-9)
     assert twin.median_error == pytest.approx(0.0, abs=1e-6)
     assert twin.recorded == pytest.approx(twin.slurm)
+
+
+def test_the_twin_starts_from_the_jobs_that_run_and_wait() -> None:
+    """With EASY, because nobody knows when Slurm's last backfill cycle was."""
+    easy = replace(slurm_order(SETTINGS), backfill=Backfill.EASY)
+    real = recorded(easy)
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[500]), OURS, easy)
+    assert twin.error == pytest.approx(0.0, abs=1e-9)
     assert twin.jobs == 1000
 
 
@@ -87,7 +94,15 @@ def test_weights_and_times_come_from_slurms_own_configuration() -> None:
         {**SETTINGS, "PriorityMaxAge": "1-02:00:00", "PriorityWeightFairshare": "7"}
     )
     weights = order.ordering.parameters
+    assert order.backfill == SlurmBackfill()
     assert (weights["age"], weights["job_size"], weights["max_age"]) == (1000, 500, 26 * 3600)
+
+
+def test_what_may_pass_comes_from_slurms_own_configuration() -> None:
+    told = {**SETTINGS, "SchedulerParameters": "defer,bf_interval=60,bf_window=4320"}
+    assert slurm_order(told).backfill == SlurmBackfill(interval=60, window=4320)
+    assert slurm_order({"SchedulerParameters": "bf_interval=-7"}).backfill == SlurmBackfill()
+    assert slurm_order({"SchedulerType": "sched/builtin"}).backfill is Backfill.NONE
 
 
 def test_what_shadow_mode_shows_the_twin_to_miss_is_not_held_against_us() -> None:

@@ -11,13 +11,20 @@ why it is compared with what was recorded, too: a difference smaller than that s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dovetail.domain.errors import TraceError
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Backfill, Estimates, Ordering, Placement
+from dovetail.domain.policy import (
+    Backfill,
+    BackfillRule,
+    Estimates,
+    Ordering,
+    Placement,
+    SlurmBackfill,
+)
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, difference_of_means
@@ -59,10 +66,11 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An ordering with the placement that goes with it."""
+    """An ordering with the placement that goes with it, and what the cluster's Slurm lets pass."""
 
     ordering: Ordering
     placement: Placement
+    backfill: BackfillRule = field(default_factory=SlurmBackfill)
 
 
 def slurm_order(settings: Mapping[str, str]) -> Order:
@@ -79,7 +87,10 @@ def slurm_order(settings: Mapping[str, str]) -> Order:
             settings.get("PriorityDecayHalfLife", ""), MultifactorWeights().half_life
         ),
     )
-    return Order(slurm_multifactor(weights), placement)
+    if settings.get("SchedulerType") == "sched/builtin":
+        return Order(slurm_multifactor(weights), placement, Backfill.NONE)
+    backfill = SlurmBackfill.of_slurm(settings.get("SchedulerParameters", ""))
+    return Order(slurm_multifactor(weights), placement, backfill)
 
 
 def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Order) -> Twin:
@@ -91,6 +102,7 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
     if window is None or int(window.own.sum()) < LEAST_JOBS:
         raise TraceError(f"fewer than {LEAST_JOBS} jobs were submitted and ran: too few to compare")
     real = recorded.wait[window.rows]
+    ours = replace(ours, backfill=slurm.backfill)  # Slurm starts the jobs, whatever their order
     by_slurm, by_ours = _wait(window, recorded, slurm), _wait(window, recorded, ours)
     own = window.own & np.isfinite(real) & np.isfinite(by_slurm) & np.isfinite(by_ours)
     moment = window.trace.jobs.submit[own]
@@ -154,7 +166,13 @@ def _wait(window: Window, recorded: Schedule, order: Order) -> Floats:
     limit = window.trace.jobs.limit
     estimates = Estimates("limit", np.where(np.isnan(limit), NO_LIMIT, limit))
     schedule = simulate_window(
-        window, recorded.cluster, order.ordering, order.placement, Backfill.EASY, estimates, HISTORY
+        window,
+        recorded.cluster,
+        order.ordering,
+        order.placement,
+        order.backfill,
+        estimates,
+        HISTORY,
     )
     return schedule.wait
 

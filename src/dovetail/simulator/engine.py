@@ -15,12 +15,13 @@ from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
-    Backfill,
+    BackfillRule,
     Estimates,
     History,
     Ordering,
     Placement,
     Predictor,
+    SlurmBackfill,
 )
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -30,6 +31,7 @@ from dovetail.simulator.clock import ADVANCE
 from dovetail.simulator.invariants import check
 from dovetail.simulator.layout import REASONS
 from dovetail.simulator.rules import make_rules
+from dovetail.simulator.slurm_backfill import advance_slurm
 from dovetail.simulator.warm import Window, resume
 
 STEPS = 20_000
@@ -53,7 +55,7 @@ class Simulation:
         cluster: Cluster,
         ordering: Ordering,
         placement: Placement,
-        backfill: Backfill,
+        backfill: BackfillRule,
         estimates: Estimates,
         predictor: Predictor | None = None,
         warm: Window | None = None,
@@ -86,7 +88,11 @@ class Simulation:
         self.asking = (
             Asking(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
         )
-        self._advance = ADVANCE[backfill]
+        if isinstance(backfill, SlurmBackfill):
+            self._advance = advance_slurm
+            self.tables.plan_cycles(backfill)
+        else:
+            self._advance = ADVANCE[backfill]
         self._advance(self.tables.world, self.rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
         if warm is not None:
@@ -139,7 +145,7 @@ def simulate(
     cluster: Cluster,
     ordering: Ordering,
     placement: Placement,
-    backfill: Backfill,
+    backfill: BackfillRule,
     estimates: Estimates,
     predictor: Predictor | None = None,
     progress: Callable[[float], None] | None = None,
@@ -164,7 +170,7 @@ def simulate_window(
     cluster: Cluster,
     ordering: Ordering,
     placement: Placement,
-    backfill: Backfill,
+    backfill: BackfillRule,
     estimates: Estimates,
     predictor: Predictor | None = None,
 ) -> Schedule:
