@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.mig_cluster import GpuType, MigCluster
-from dovetail.domain.mig_policy import Busy, ClusterView, Preemption, Repartitioner
-from dovetail.domain.mig_workload import MigWorkload
-from dovetail.simulator.mig import MigRules
+from dovetail.mig.gpus.cluster import GpuType, MigCluster
+from dovetail.mig.policy import Busy, ClusterView, Preemption, Repartitioner
+from dovetail.mig.simulator import MigRules
+from dovetail.mig.workload.jobs import MigWorkload
 
 MASK = 2**64 - 1
 Rank = Callable[[dict[str, Any], dict[str, Any]], tuple[float, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
 
-from dovetail.domain.mig_models import MigModel
+from dovetail.mig.gpus.models import MigModel
 
 
 def headrooms(

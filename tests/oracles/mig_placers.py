@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dovetail.policies.mig import MARGINAL_WEIGHT, PriceWeights
+from dovetail.mig.policies import MARGINAL_WEIGHT, PriceWeights
 from tests.oracles.mig import Rank
 
 Facts = dict[str, Any]
