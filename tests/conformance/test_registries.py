@@ -15,7 +15,7 @@ from dovetail.envs.observation import OBSERVATIONS
 from dovetail.evaluation.policy import BACKFILLS
 from dovetail.mig.envs.observation import MIG_OBSERVATIONS
 from dovetail.mig.envs.reward import MIG_REWARDS
-from dovetail.mig.gpus.cluster import GPU_TYPES
+from dovetail.mig.gpus.table import GPU_MODELS
 from dovetail.mig.policies import PLACERS
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
@@ -38,7 +38,7 @@ REGISTRIES: tuple[Registry[Any], ...] = (
     STARTS,
     SELECTIONS,
     OBSERVATIONS,
-    GPU_TYPES,
+    GPU_MODELS,
     PLACERS,
     MIG_OBSERVATIONS,
     MIG_REWARDS,

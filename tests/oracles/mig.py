@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.mig.gpus.cluster import GpuType, MigCluster
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.gpus.model import GpuModel
 from dovetail.mig.policy import Busy, ClusterView, Preemption, Repartitioner
 from dovetail.mig.simulator import MigRules
 from dovetail.mig.workload.jobs import MigWorkload
@@ -34,7 +35,7 @@ class Instance:
 
 @dataclass
 class Device:
-    kind: GpuType
+    kind: GpuModel
     number: int  # of the configuration, from 1
     instances: list[Instance]
     goal: int | None = None
@@ -45,11 +46,11 @@ class Device:
         return sum(part.size for part in self.instances if part.job is not None)
 
 
-def instances_of(kind: GpuType, number: int) -> list[Instance]:
+def instances_of(kind: GpuModel, number: int) -> list[Instance]:
     found, offset = [], 0
     for part in kind.configurations[number - 1].slices:
         found.append(Instance(part.compute, part.memory_gb, offset))
-        offset += round(part.memory_gb / kind.memory_slice_gb)
+        offset += round(8 * part.memory_gb / 40) if kind.compute_slices == 7 else part.compute
     return found
 
 
@@ -68,7 +69,7 @@ class Oracle:
         self.category = workload.sublinearity().tolist()
         self.devices = [
             Device(kind, number, instances_of(kind, number))
-            for kind, number in zip(cluster.types, cluster.configurations, strict=True)
+            for kind, number in zip(cluster.models, cluster.configurations, strict=True)
         ]
         count = len(workload)
         self.start, self.end = [math.nan] * count, [math.nan] * count
@@ -258,14 +259,14 @@ class Oracle:
         return {
             "now": self.now,
             "left": self.deadline[job] - self.now,
-            "shortest": min(self.times[job][kind.slices] / kind.speed for kind in kinds),
+            "shortest": min(self.times[job][kind.compute_slices] / kind.speed for kind in kinds),
             "category": self.category[job],
             "queued": len(self.waiting),
             "overdue": sum(self.deadline[other] <= self.now for other in self.waiting),
             "free": len(self.free()),
             "slots": sum(len(device.instances) for device in self.devices),
             "busy": sum(device.busy for device in self.devices),
-            "compute": sum(device.kind.slices for device in self.devices),
+            "compute": sum(device.kind.compute_slices for device in self.devices),
             "later": self.later(job),
         }
 
@@ -287,11 +288,11 @@ class Oracle:
         sizes = [other.size for other in device.instances]
         return {
             "size": part.size,
-            "slices": device.kind.slices,
+            "slices": device.kind.compute_slices,
             "duration": duration,
             "lateness": self.now + duration - self.deadline[job],
             "energy": self.extra_energy(device, part.size, duration),
-            "packed": device.busy / device.kind.slices,
+            "packed": device.busy / device.kind.compute_slices,
             "mean_size": sum(sizes) / len(sizes),
             "chance": self.chance(),
         }

@@ -23,7 +23,8 @@ from dovetail.mig.agents.published_control import (
     PublishedTraining,
     train_published,
 )
-from dovetail.mig.gpus.cluster import A100_40, MigCluster
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.gpus.table import A100_40
 from dovetail.mig.mean_field import seen_by
 from dovetail.mig.policies.controllers import matrix_field
 from dovetail.mig.policies.learned.control import (

@@ -148,13 +148,10 @@ def test_watching_changes_nothing_and_tells_every_cut(
 
 def assert_jobs_lie_on_slices(schedule: MigSchedule, cuts: CutHistory) -> None:
     """Wherever a job starts, the GPU's cut then has an instance of that size and place."""
-    kind = schedule.cluster.types[0]
+    kind = schedule.cluster.models[0]
     for row in np.flatnonzero(schedule.ran).tolist():
         number = cuts.at(float(schedule.start[row]))[int(schedule.gpu[row])]
-        offset, there = 0, []
-        for part in kind.configurations[number - 1].slices:
-            there.append((part.compute, offset))
-            offset += round(part.memory_gb / kind.memory_slice_gb)
+        there = [(profile.compute, offset) for profile, offset in kind.layout(number)]
         assert (schedule.size[row], schedule.offset[row]) in there
 
 

@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from dovetail.domain.errors import ConfigError, MigRuleError, TraceError
 from dovetail.domain.jobs import JobColumns
-from dovetail.mig.gpus.models import MODELS, MigModel
+from dovetail.mig.gpus.model import GpuModel
+from dovetail.mig.gpus.table import GPU_MODELS
 from dovetail.mig.plan.choice import choose_configurations, headroom
 from dovetail.mig.plan.demand import demand_of, parse_demand
 from tests.oracles.mig_choice import all_served, best_headrooms, headrooms
 
-A100, A30 = MODELS["a100-40"], MODELS["a30-24"]
+A100, A30 = GPU_MODELS["a100-40"], GPU_MODELS["a30-24"]
 
 
-def demands(model: MigModel) -> st.SearchStrategy[dict[str, float]]:
+def demands(model: GpuModel) -> st.SearchStrategy[dict[str, float]]:
     names = st.sampled_from([profile.name for profile in model.profiles])
     return st.dictionaries(names, st.integers(1, 40).map(lambda n: n / 4), min_size=1)
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail.domain.errors import ConfigError, MigRuleError
-from dovetail.mig.gpus.models import MODELS
+from dovetail.mig.gpus.table import GPU_MODELS
 from dovetail.mig.plan.instances import Instance, read_instances
 from dovetail.mig.plan.parted import mig_parted_yaml
 from dovetail.mig.plan.plan import MigPlan, NodePlan, deal, parse_cuts, spread
 from dovetail.mig.plan.slurm import gres_conf_detected, gres_conf_listed, slurm_conf_lines
 from dovetail.traces.clusters import read_cluster
 
-A100 = MODELS["a100-40"]
+A100 = GPU_MODELS["a100-40"]
 
 
 def plan_of(text: str, gpus: int, *nodes: str, name: str = "dovetail") -> MigPlan:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from dovetail.domain.jobs import Ints, JobColumns
 from dovetail.domain.trace import Trace
-from dovetail.mig.gpus.cluster import A30_24, A100_40, A100_40_ROUNDED, GpuType, MigCluster
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.gpus.model import GpuModel
+from dovetail.mig.gpus.table import A30_24, A100_40, A100_40_ROUNDED
 from dovetail.mig.policy import ClusterView
 from dovetail.mig.workload.jobs import MigWorkload, times_table
 
@@ -38,7 +40,7 @@ class Shuffler:
                          for _ in view.way])  # fmt: skip
 
 
-def random_cluster(random: Random, types: tuple[GpuType, ...]) -> MigCluster:
+def random_cluster(random: Random, types: tuple[GpuModel, ...]) -> MigCluster:
     chosen = [random.choice(types) for _ in range(random.randint(1, 4))]
     numbers = [random.randint(1, len(kind.configurations)) for kind in chosen]
     return MigCluster(tuple(chosen), tuple(numbers))
@@ -67,7 +69,7 @@ class MigCase:
 
 
 def mig_cases(
-    types: tuple[GpuType, ...] = TYPES, most_jobs: int = 40
+    types: tuple[GpuModel, ...] = TYPES, most_jobs: int = 40
 ) -> st.SearchStrategy[MigCase]:
     def make(seed: int) -> MigCase:
         random = Random(seed)

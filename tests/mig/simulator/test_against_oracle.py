@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from dovetail.domain.jobs import Floats
-from dovetail.mig.gpus.cluster import A100_40
+from dovetail.mig.gpus.table import A100_40
 from dovetail.mig.policies import PLACERS, priced
 from dovetail.mig.policy import (
     Busy,

@@ -14,7 +14,7 @@ from dovetail.mig.workload.day import TIGHT, mig_day
 
 
 def test_the_published_cluster_has_twenty_slices_on_eight_gpus() -> None:
-    assert len(MIG_DAY_CLUSTER.types) == 8
+    assert len(MIG_DAY_CLUSTER.models) == 8
     assert len(MIG_DAY_CLUSTER.slices) == 20
 
 

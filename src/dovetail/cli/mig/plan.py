@@ -12,7 +12,7 @@ from dovetail.cli.files import write_whole
 from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dovetail.mig.gpus.models import MigModel
+    from dovetail.mig.gpus.model import GpuModel
     from dovetail.mig.plan.instances import Instances
     from dovetail.mig.plan.plan import MigPlan, NodePlan
 
@@ -106,13 +106,13 @@ def mig_plan(
     Example:
       dovetail mig plan --model a100-40 --gpus 8 --nodes mig-[1-2] --demand "1g=40,2g=10,7g=3"
     """
-    from dovetail.mig.gpus.models import MODELS
+    from dovetail.mig.gpus.table import GPU_MODELS
     from dovetail.mig.plan.parted import mig_parted_yaml
     from dovetail.mig.plan.plan import MigPlan
     from dovetail.mig.plan.slurm import gres_conf_detected, gres_conf_listed, slurm_conf_lines
     from dovetail.traces.clusters.hostlist import expand
 
-    known, names = MODELS[model], expand(nodes)
+    known, names = GPU_MODELS[model], expand(nodes)
     cuts, remark = _cuts(known, names, gpus, configurations, demand, trace, search)
     plan = MigPlan(known, cuts, name)
     shown = _instances(instances or [], known)
@@ -129,7 +129,7 @@ def mig_plan(
 
 
 def _cuts(
-    model: MigModel,
+    model: GpuModel,
     nodes: list[str],
     gpus: int,
     configurations: str | None,
@@ -150,7 +150,7 @@ def _cuts(
 
 
 def _searched(
-    model: MigModel, nodes: list[str], gpus: int, jobs: Path
+    model: GpuModel, nodes: list[str], gpus: int, jobs: Path
 ) -> tuple[tuple[NodePlan, ...], str]:
     from dovetail.cli.mig.options import KERNEL
     from dovetail.cli.screen import progress_bar, warn_of_compiling
@@ -175,7 +175,7 @@ def _searched(
 
 
 def _chosen(
-    model: MigModel, nodes: list[str], gpus: int, table: str | None, trace: str | None
+    model: GpuModel, nodes: list[str], gpus: int, table: str | None, trace: str | None
 ) -> tuple[tuple[NodePlan, ...], str]:
     from dovetail.api import load_trace
     from dovetail.evaluation.units import share
@@ -198,7 +198,7 @@ def _chosen(
     return spread(nodes, gpus, [cut_of(n, model) for n in numbers]), f"demand {asked}: {fits}"
 
 
-def _instances(options: list[str], model: MigModel) -> dict[str, Instances]:
+def _instances(options: list[str], model: GpuModel) -> dict[str, Instances]:
     from dovetail.mig.plan.instances import read_instances
     from dovetail.traces.clusters.hostlist import expand
     from dovetail.traces.source import read_text

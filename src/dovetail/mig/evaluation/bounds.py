@@ -26,7 +26,8 @@ import numpy as np
 
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.evaluation.prices import Claims, least_cost
-from dovetail.mig.gpus.cluster import GpuType, MigCluster
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.gpus.model import GpuModel
 from dovetail.mig.metrics import MINUTE
 from dovetail.mig.workload.jobs import MigWorkload
 
@@ -63,7 +64,7 @@ def mig_bounds(workload: MigWorkload, cluster: MigCluster) -> MigBounds:
     later = np.cumsum(area[::-1])[::-1] / cluster.compute
     makespan = float(max(np.max(release + time.min(axis=1)), np.max(release + later)))
     active = float((time * options.size * options.joules).min(axis=1).sum())
-    idle = sum(kind.watts[0] for kind in cluster.types)
+    idle = sum(kind.watts[0] for kind in cluster.models)
     deadline = workload.deadline[options.able] - submit[0]
     late = least_cost(_claims(release, time, options.size, deadline), cluster.compute, makespan)
     mean = max(0.0, late) / len(time) / MINUTE
@@ -84,7 +85,7 @@ def _options(workload: MigWorkload, cluster: MigCluster) -> _Options:
     return _Options(time, np.array(sizes), np.array(joules), able)
 
 
-def _least_slope(kind: GpuType) -> float:
+def _least_slope(kind: GpuModel) -> float:
     """Watts per busy slice above idle, at least."""
     return min((watts - kind.watts[0]) / b for b, watts in enumerate(kind.watts) if b > 0)
 

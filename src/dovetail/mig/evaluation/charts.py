@@ -12,7 +12,7 @@ from dovetail.evaluation.drawing import BEST, GRID, LIMIT, QUIET, canvas, line, 
 from dovetail.mig.evaluation.columns import BOUND
 from dovetail.mig.evaluation.comparison import MigComparison
 from dovetail.mig.evaluation.history import CutHistory, power
-from dovetail.mig.gpus.cluster import GpuType
+from dovetail.mig.gpus.model import GpuModel
 from dovetail.mig.schedule import MigSchedule
 
 HOUR = 3600.0
@@ -58,15 +58,17 @@ def gantt(schedule: MigSchedule, cuts: CutHistory, first: float, last: float) ->
     """Jobs on the slices of each GPU between two moments; a lane is a memory slice."""
     from matplotlib.patches import Patch
 
-    kinds = schedule.cluster.types
-    tops = np.cumsum([0.0, *(_lanes(kind) + 1.2 for kind in kinds)])
+    kinds = schedule.cluster.models
+    tops = np.cumsum([0.0, *(kind.memory_slices + 1.2 for kind in kinds)])
     with canvas(height=1.3 + 0.095 * float(tops[-1]), width=12.4) as (axes, svg):
         for number, kind in enumerate(kinds):
             for begin, end, cut in cuts.stretches(number, last):
                 if end > first:
                     _draw_slices(axes, kind, cut, float(tops[number]), max(begin, first), end)
         _draw_jobs(axes, schedule, tops, first, last)
-        middles = [float(top) + _lanes(kind) / 2 for top, kind in zip(tops, kinds, strict=False)]
+        middles = [
+            float(top) + kind.memory_slices / 2 for top, kind in zip(tops, kinds, strict=False)
+        ]
         shown = cuts.at(first)
         axes.set_yticks(
             middles,
@@ -93,7 +95,7 @@ def configurations(cuts: CutHistory, last: float) -> str:
     times = np.array([*cuts.time, last]) / HOUR
     counts = np.zeros((len(ways), len(times)))
     for column, numbers in enumerate([*cuts.numbers, cuts.numbers[-1]]):
-        for kind, number in zip(cuts.cluster.types, numbers, strict=True):
+        for kind, number in zip(cuts.cluster.models, numbers, strict=True):
             counts[ways.index(sizes(kind, number)), column] += 1
     with canvas(height=3.6, width=12.4) as (axes, svg):
         shades = _shades(len(ways))
@@ -101,7 +103,7 @@ def configurations(cuts: CutHistory, last: float) -> str:
             times, counts, step="post", labels=ways, colors=shades, edgecolor="white", linewidth=0.2
         )
         axes.set_xlim(float(times[0]), float(times[-1]))
-        axes.set_ylim(0, len(cuts.cluster.types))
+        axes.set_ylim(0, len(cuts.cluster.models))
         axes.set_ylabel("GPUs")
         _hours(axes)
         figure: Any = axes.figure
@@ -109,7 +111,7 @@ def configurations(cuts: CutHistory, last: float) -> str:
     return svg()
 
 
-def sizes(kind: GpuType, number: int) -> str:
+def sizes(kind: GpuModel, number: int) -> str:
     """A configuration by its slices, the largest first: 4+2+1."""
     found = sorted((part.compute for part in kind.configurations[number - 1].slices), reverse=True)
     return "+".join(map(str, found))
@@ -120,7 +122,7 @@ def _ways(cuts: CutHistory) -> list[str]:
     found = {
         sizes(kind, number)
         for numbers in cuts.numbers
-        for kind, number in zip(cuts.cluster.types, numbers, strict=True)
+        for kind, number in zip(cuts.cluster.models, numbers, strict=True)
     }
     return sorted(found, key=lambda text: [-int(size) for size in text.split("+")])
 
@@ -131,26 +133,19 @@ def _shades(count: int) -> list[Any]:
     return [mpl.colormaps["viridis"](place) for place in np.linspace(0.05, 0.97, count)]
 
 
-def _lanes(kind: GpuType) -> float:
-    """Memory slices of the device."""
-    return kind.configurations[0].slices[0].memory_gb / kind.memory_slice_gb
-
-
 def _draw_slices(
-    axes: Any, kind: GpuType, number: int, top: float, begin: float, end: float
+    axes: Any, kind: GpuModel, number: int, top: float, begin: float, end: float
 ) -> None:
     from matplotlib.patches import Rectangle
 
-    offset = 0
-    for part in kind.configurations[number - 1].slices:
-        lanes = round(part.memory_gb / kind.memory_slice_gb)
+    for profile, offset in kind.layout(number):
         axes.add_patch(
             Rectangle(
-                (begin / HOUR, top + offset), (end - begin) / HOUR, lanes,
+                (begin / HOUR, top + offset), (end - begin) / HOUR,
+                profile.memory_slices,
                 facecolor="#EEF1F4", edgecolor="#C9D1DA", linewidth=0.5,
             )
         )  # fmt: skip
-        offset += lanes
 
 
 def _draw_jobs(axes: Any, schedule: MigSchedule, tops: Any, first: float, last: float) -> None:
@@ -163,7 +158,7 @@ def _draw_jobs(axes: Any, schedule: MigSchedule, tops: Any, first: float, last: 
     boxes: dict[bool, list[Rectangle]] = {False: [], True: []}
     for row in shown.tolist():
         begin, end = max(first, schedule.start[row]), min(last, schedule.end[row])
-        kind = schedule.cluster.types[schedule.gpu[row]]
+        kind = schedule.cluster.models[schedule.gpu[row]]
         height = _height(kind, int(schedule.size[row]))
         corner = (begin / HOUR, float(tops[schedule.gpu[row]]) + float(schedule.offset[row]) + 0.08)
         boxes[bool(late[row])].append(Rectangle(corner, (end - begin) / HOUR, height - 0.16))
@@ -175,12 +170,9 @@ def _draw_jobs(axes: Any, schedule: MigSchedule, tops: Any, first: float, last: 
         )
 
 
-def _height(kind: GpuType, size: int) -> float:
+def _height(kind: GpuModel, size: int) -> int:
     """Memory slices of the smallest instance with so many compute slices."""
-    memory = min(
-        part.memory_gb for way in kind.configurations for part in way.slices if part.compute == size
-    )
-    return memory / kind.memory_slice_gb
+    return min(part.memory_slices for part in kind.profiles if part.compute == size)
 
 
 def _hours(axes: Any) -> None:

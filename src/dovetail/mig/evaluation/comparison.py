@@ -156,7 +156,7 @@ def _bounds(
     """Bounds hold however GPUs are cut: one for each set of GPUs that occurs."""
     sets: dict[str, MigCluster] = {}
     for contender in contenders:
-        sets.setdefault(contender.gpus, MigCluster.parse(contender.cluster))
+        sets.setdefault(contender.gpus, MigCluster.open(contender.cluster))
     found = []
     for name, cluster in sets.items():
         each = [mig_bounds(day, cluster) for day in days]

@@ -80,13 +80,13 @@ class Contender:
     """A placement, GPUs as they are cut at first, and who cuts them anew."""
 
     placer: str  # a name, or a checkpoint's folder
-    cluster: str  # as MigCluster.parse reads it
+    cluster: str  # as MigCluster.open reads it
     repartitioner: str = NONE  # or a checkpoint's folder
 
     def parts(self) -> ResolvedContender:
         """What the names stand for; an unknown one answers "did you mean"."""
         return ResolvedContender(
-            MigCluster.parse(self.cluster),
+            MigCluster.open(self.cluster),
             placer_behind(self.placer),
             repartitioner_behind(self.repartitioner),
         )
@@ -94,7 +94,7 @@ class Contender:
     @property
     def gpus(self) -> str:
         """The GPUs, however they are cut: 8xa100-40."""
-        kinds = Counter(kind.name for kind in MigCluster.parse(self.cluster).types)
+        kinds = Counter(kind.name for kind in MigCluster.open(self.cluster).models)
         return " + ".join(f"{number}x{name}" for name, number in sorted(kinds.items()))
 
     def label(self) -> str:

@@ -55,7 +55,7 @@ class CutHistory:
 def power(schedule: MigSchedule, edges: Floats) -> Floats:
     """Mean watts of all GPUs between each two neighbouring edges; of jobs without preemption."""
     total = np.zeros(len(edges) - 1)
-    for number, kind in enumerate(schedule.cluster.types):
+    for number, kind in enumerate(schedule.cluster.models):
         mine = np.flatnonzero((schedule.gpu == number) & schedule.ran)
         size = schedule.size[mine]
         times = np.concatenate([schedule.end[mine], schedule.start[mine]])

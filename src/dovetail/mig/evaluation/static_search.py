@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
-from dovetail.mig.gpus.cluster import GPU_TYPES, MigCluster
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.gpus.table import GPU_MODELS
 from dovetail.mig.metrics import energy_tardiness, summary
 from dovetail.mig.policy import Placer
 from dovetail.mig.simulator import simulate_mig
@@ -85,24 +86,20 @@ def best_configurations(
 
 
 def whole_gpus(model: str, count: int) -> MigCluster:
-    """So many GPUs of a model, none of them cut; for a model without known power an error."""
-    if model not in GPU_TYPES:
-        raise ConfigError(
-            f"{model} cannot be simulated: its power is not known; known are {', '.join(GPU_TYPES)}"
-        )
-    return MigCluster((GPU_TYPES[model],) * count, (1,) * count)
+    """So many GPUs of a model, none of them cut."""
+    return MigCluster((GPU_MODELS[model],) * count, (1,) * count)
 
 
 def _multiset(cluster: MigCluster) -> tuple[Any, ...]:
     """What two clusters that are the same but for order have in common."""
-    cuts = zip(cluster.types, cluster.configurations, strict=True)
+    cuts = zip(cluster.models, cluster.configurations, strict=True)
     return tuple(sorted((kind.name, kind.way_of(number)) for kind, number in cuts))
 
 
 def _neighbours(cluster: MigCluster) -> list[MigCluster]:
     """Every cluster in which one GPU is cut otherwise."""
     found: dict[tuple[Any, ...], MigCluster] = {}
-    for place, kind in enumerate(cluster.types):
+    for place, kind in enumerate(cluster.models):
         for way in kind.ways:
             numbers = list(cluster.configurations)
             numbers[place] = way[0] + 1

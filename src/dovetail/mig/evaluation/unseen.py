@@ -69,7 +69,7 @@ class LearnedContender:
         rate = float(config["rate"])
         if not cuts:
             # A placement is trained at the rate of 8 GPUs, in proportion to the cluster.
-            rate *= MigCluster.parse(spec).compute / MIG_DAY_CLUSTER.compute
+            rate *= MigCluster.open(spec).compute / MIG_DAY_CLUSTER.compute
         low, high = config["slack"]
         source = MigSource(slack=(low, high), rate=rate, hours=float(config["hours"]))
         return cls(name, cuts, spec, source, float(card.get("energy_weight", ENERGY_WEIGHT)))
@@ -90,7 +90,7 @@ def rivals(
     """
     found = best_configurations(
         learned.source.days(SEARCH_DAYS, SEARCHED),
-        MigCluster.parse(learned.cluster),
+        MigCluster.open(learned.cluster),
         placer_behind(STATIC),
         by_weighted(weight),
         progress,

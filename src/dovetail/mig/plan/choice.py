@@ -1,7 +1,7 @@
 """Which configurations suit a demand: those under which it may grow most before it waits.
 
->>> from dovetail.mig.gpus.models import MODELS
->>> choose_configurations({"7g.40gb": 1.0, "1g.5gb": 7.0}, 2, MODELS["a100-40"])
+>>> from dovetail.mig.gpus.table import GPU_MODELS
+>>> choose_configurations({"7g.40gb": 1.0, "1g.5gb": 7.0}, 2, GPU_MODELS["a100-40"])
 [1, 19]
 
 Profiles form a chain: each has at least the compute slices and the memory of the one before, so
@@ -21,12 +21,12 @@ import numpy as np
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.mig.gpus.models import MigModel
-from dovetail.mig.gpus.slices import MigConfiguration
+from dovetail.mig.gpus.model import GpuModel
+from dovetail.mig.gpus.profiles import MigConfiguration
 from dovetail.mig.plan.demand import Demand
 
 
-def choose_configurations(demand: Demand, gpus: int, model: MigModel) -> list[int]:
+def choose_configurations(demand: Demand, gpus: int, model: GpuModel) -> list[int]:
     """A configuration number for each of so many alike GPUs, in ascending order.
 
     One GPU after the other gets what helps most; then one or two GPUs at a time are changed as
@@ -45,7 +45,7 @@ def choose_configurations(demand: Demand, gpus: int, model: MigModel) -> list[in
     return np.repeat(numbers, counts).tolist()
 
 
-def headroom(demand: Demand, configurations: Sequence[int], model: MigModel) -> float:
+def headroom(demand: Demand, configurations: Sequence[int], model: GpuModel) -> float:
     """By what factor the demand may grow and still be served at once."""
     needed, sizes = _needs(demand, model)
     chosen = [model.configuration(number) for number in configurations]
@@ -53,7 +53,7 @@ def headroom(demand: Demand, configurations: Sequence[int], model: MigModel) -> 
     return float((there[sizes] / needed).min())
 
 
-def _choices(model: MigModel) -> tuple[Ints, Ints]:
+def _choices(model: GpuModel) -> tuple[Ints, Ints]:
     """Numbers of the configurations that differ as sets, and what each holds of every size."""
     different: dict[tuple[int, ...], int] = {}
     for configuration in model.configurations:
@@ -62,13 +62,13 @@ def _choices(model: MigModel) -> tuple[Ints, Ints]:
     return np.array(list(different.values())), np.array(list(different))
 
 
-def _at_least(configuration: MigConfiguration, model: MigModel) -> Ints:
+def _at_least(configuration: MigConfiguration, model: GpuModel) -> Ints:
     """Instances of each profile or a larger one."""
     counts = [configuration.counts.get(profile.name, 0) for profile in model.profiles]
     return np.cumsum(counts[::-1])[::-1]
 
 
-def _needs(demand: Demand, model: MigModel) -> tuple[Floats, Ints]:
+def _needs(demand: Demand, model: GpuModel) -> tuple[Floats, Ints]:
     """For each profile asked for: how much of it or of larger ones is needed; and its place."""
     for name in demand:
         model.profile(name)

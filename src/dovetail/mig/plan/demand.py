@@ -10,7 +10,8 @@ import numpy as np
 
 from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.jobs import UNKNOWN, Jobs
-from dovetail.mig.gpus.models import MigModel, MigProfile
+from dovetail.mig.gpus.model import GpuModel
+from dovetail.mig.gpus.profiles import MigProfile
 
 Demand = Mapping[str, float]
 """Profile -> instances of it, or of a larger one, that are needed at once."""
@@ -18,7 +19,7 @@ Demand = Mapping[str, float]
 _SIZE = re.compile(r"^(\d{1,2})g$")
 
 
-def parse_demand(text: str, model: MigModel) -> dict[str, float]:
+def parse_demand(text: str, model: GpuModel) -> dict[str, float]:
     """`1g=40,1g.10gb=2,7g=3` as a demand; `2g` is the smallest profile with two compute slices."""
     demand: dict[str, float] = {}
     for item in text.split(","):
@@ -34,7 +35,7 @@ def parse_demand(text: str, model: MigModel) -> dict[str, float]:
     return demand
 
 
-def demand_of(jobs: Jobs, model: MigModel) -> dict[str, float]:
+def demand_of(jobs: Jobs, model: GpuModel) -> dict[str, float]:
     """What a history kept busy on average; jobs that ask for whole GPUs need the largest profile.
 
     An instance in use for the whole span counts 1, as does a whole GPU.
@@ -52,7 +53,7 @@ def demand_of(jobs: Jobs, model: MigModel) -> dict[str, float]:
     return demand
 
 
-def _profile(name: str, model: MigModel) -> MigProfile:
+def _profile(name: str, model: GpuModel) -> MigProfile:
     match = _SIZE.match(name)
     if match is None:
         return model.profile(name)

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dovetail.domain.errors import ConfigError
-from dovetail.mig.gpus.models import InstancePlacement, MigModel
+from dovetail.mig.gpus.model import GpuModel
+from dovetail.mig.gpus.profiles import InstancePlacement
 
 HOW_TO_LIST = "(nvidia-smi mig -lgi; cat /proc/driver/nvidia-caps/mig-minors) > NODE.txt"
 
@@ -39,7 +40,7 @@ Instances = Mapping[int, tuple[Instance, ...]]
 """GPU index -> its instances, by their place."""
 
 
-def read_instances(text: str, model: MigModel) -> dict[int, tuple[Instance, ...]]:
+def read_instances(text: str, model: GpuModel) -> dict[int, tuple[Instance, ...]]:
     """A node's instances from what HOW_TO_LIST prints there, checked against the rules."""
     minors = {
         (int(row["gpu"]), int(row["id"]), row["compute"] is not None): int(row["minor"])

@@ -1,7 +1,7 @@
 """A plan: what each GPU of each node is to be cut into, checked against the hardware's rules.
 
->>> from dovetail.mig.gpus.models import MODELS
->>> model = MODELS["a100-40"]
+>>> from dovetail.mig.gpus.table import GPU_MODELS
+>>> model = GPU_MODELS["a100-40"]
 >>> plan = MigPlan(model, deal(["mig-1", "mig-2"], 1, parse_cuts("1,4g.20gb+3g.20gb", model)))
 >>> [group.nodes for group in plan.groups]
 [('mig-1',), ('mig-2',)]
@@ -17,7 +17,7 @@ from functools import cached_property
 
 from dovetail.domain.cluster import MAX_GPUS_PER_NODE
 from dovetail.domain.errors import ConfigError, MigRuleError
-from dovetail.mig.gpus.models import MigModel
+from dovetail.mig.gpus.model import GpuModel
 
 Cut = tuple[str, ...]
 """The profiles of one GPU's instances."""
@@ -47,7 +47,7 @@ class NodeGroup:
 class MigPlan:
     """Nodes with GPUs of one model; raises MigRuleError if a GPU cannot be cut so."""
 
-    model: MigModel
+    model: GpuModel
     nodes: tuple[NodePlan, ...]
     name: str = "dovetail"  # configurations are called name-1, name-2, ...
 
@@ -88,7 +88,7 @@ class MigPlan:
         return {name: found[name] for name in names if found[name]}
 
 
-def parse_cuts(text: str, model: MigModel) -> list[Cut]:
+def parse_cuts(text: str, model: GpuModel) -> list[Cut]:
     """`1,1,3g.20gb+2g.10gb`: one GPU after the other, by configuration number or by profiles."""
     cuts: list[Cut] = []
     for item in (part.strip() for part in text.split(",")):
@@ -101,7 +101,7 @@ def parse_cuts(text: str, model: MigModel) -> list[Cut]:
     return cuts
 
 
-def cut_of(number: int, model: MigModel) -> Cut:
+def cut_of(number: int, model: GpuModel) -> Cut:
     """The profiles of a numbered configuration."""
     return tuple(part.profile for part in model.configuration(number).slices)
 

@@ -98,7 +98,7 @@ class DayRunner:
 
     def _load(self, configurations: Sequence[int], seed: int) -> None:
         worlds = self._worlds
-        first = [worlds.cluster.kinds.index(kind) for kind in worlds.cluster.types]
+        first = [worlds.cluster.kinds.index(kind) for kind in worlds.cluster.models]
         worlds.initial = worlds.kinds["first"][first] + np.array(configurations) - 1
         for i in range(self.count):
             worlds.load(i, i, seed * self.count + i)

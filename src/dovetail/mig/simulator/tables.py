@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.tables import dtype_of, new_table
-from dovetail.mig.gpus.cluster import GpuType, MigCluster
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.gpus.model import GpuModel
 from dovetail.mig.policy import KEYS, Busy, MomentFacts, Placer, Preemption, SliceFacts
 from dovetail.mig.simulator.rows import (
     ConfigurationRow,
@@ -85,7 +86,7 @@ class MigWorlds:
         self.kinds, self.watts, self.cuts, self.pieces = _kinds(cluster.kinds)
         first, cuts, slots = self._places(room)
         self.slot_count = slots
-        gpus, jobs = len(cluster.types), stock.most_jobs
+        gpus, jobs = len(cluster.models), stock.most_jobs
         self.world = new_table(MigWorld, count)
         self.task = _tables(ProgressRow, count, jobs)
         self.queue = np.zeros((count, jobs), np.int64)
@@ -95,7 +96,7 @@ class MigWorlds:
         self.moment = _tables(MomentFacts, count, 1)
         self.keys = np.zeros((count, slots, KEYS))
         self.initial = cuts
-        self.gpu["kind"] = [cluster.kinds.index(kind) for kind in cluster.types]
+        self.gpu["kind"] = [cluster.kinds.index(kind) for kind in cluster.models]
         self.gpu["first"] = first
         self._fill(count)
         for i in range(count):
@@ -121,7 +122,7 @@ class MigWorlds:
     def _places(self, room: int | None) -> tuple[Ints, Ints, int]:
         """First slot and configuration of each GPU, and how many slots there are."""
         first, cuts, slots = [], [], 0
-        for kind, number in zip(self.cluster.types, self.cluster.configurations, strict=True):
+        for kind, number in zip(self.cluster.models, self.cluster.configurations, strict=True):
             row = int(self.kinds["first"][self.cluster.kinds.index(kind)]) + number - 1
             first.append(slots)
             cuts.append(row)
@@ -160,7 +161,7 @@ def _needs(workload: MigWorkload) -> NDArray[Any]:
     return table
 
 
-def _kinds(types: Sequence[GpuType]) -> tuple[NDArray[Any], Floats, NDArray[Any], NDArray[Any]]:
+def _kinds(types: Sequence[GpuModel]) -> tuple[NDArray[Any], Floats, NDArray[Any], NDArray[Any]]:
     """Tables of types, power, configurations and their instances."""
     kinds, watts = new_table(ModelRow, len(types)), np.zeros((len(types), COLUMNS))
     total = sum(len(kind.configurations) for kind in types)
@@ -170,15 +171,13 @@ def _kinds(types: Sequence[GpuType]) -> tuple[NDArray[Any], Floats, NDArray[Any]
     )
     row = 0
     for number, kind in enumerate(types):
-        kinds[number] = (kind.slices, kind.speed, row, len(kind.configurations))
+        kinds[number] = (kind.compute_slices, kind.speed, row, len(kind.configurations))
         watts[number, : len(kind.watts)] = kind.watts
         for configuration in kind.configurations:
             parts = configuration.slices
             mean = sum(part.compute for part in parts) / len(parts)
             cuts[row] = (kind.way_of(configuration.number), len(parts), mean)
-            offset = 0
-            for place, part in enumerate(parts):
-                pieces[row, place] = (part.compute, part.memory_gb, offset)
-                offset += round(part.memory_gb / kind.memory_slice_gb)
+            for place, (profile, offset) in enumerate(kind.layout(configuration.number)):
+                pieces[row, place] = (profile.compute, profile.slice.memory_gb, offset)
             row += 1
     return kinds, watts, cuts, pieces

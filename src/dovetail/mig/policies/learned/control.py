@@ -23,7 +23,8 @@ from dovetail.agents.models import Arrays
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.registry import Registry
-from dovetail.mig.gpus.cluster import A100_40, GpuType
+from dovetail.mig.gpus.model import GpuModel
+from dovetail.mig.gpus.table import A100_40
 from dovetail.mig.mean_field import MeanField
 from dovetail.mig.policies import PLACERS
 from dovetail.mig.policies.controllers import TOLD, matrix_field, score_field
@@ -62,7 +63,7 @@ class VectorPart(NamedTuple):
     scale: Floats
 
 
-def slices_of(kind: GpuType) -> Floats:
+def slices_of(kind: GpuModel) -> Floats:
     """[ways, SIZES] how many slices of each size a way has."""
     table = np.zeros((len(kind.ways), len(SIZES)))
     for row, way in enumerate(kind.ways):

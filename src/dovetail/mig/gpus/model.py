@@ -1,15 +1,14 @@
-"""GPU models that can be cut into instances, and the hardware's rules for cutting them.
+"""A GPU model: its profiles, what it draws, and the hardware's rules for cutting it.
 
->>> model = MODELS["a100-40"]
+>>> from dovetail.mig.gpus.table import GPU_MODELS
+>>> model = GPU_MODELS["a100-40"]
 >>> [(part.profile, part.start) for part in model.place(["3g.20gb", "4g.20gb"])]
 [('4g.20gb', 0), ('3g.20gb', 4)]
 >>> model.configuration(4).counts
 {'4g.20gb': 1, '1g.5gb': 3}
 
 An instance takes a run of memory slices that begins at one of its profile's starts, and as many
-compute slices as its name says. The profiles, sizes and starts are those of NVIDIA's MIG user
-guide and of `nvidia-smi mig -lgipp`; profiles with media engines (`+me`) take the same room as
-those without and are left out.
+compute slices as its name says.
 """
 
 from __future__ import annotations
@@ -17,64 +16,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
-from dovetail.domain.errors import ConfigError, MigRuleError
-from dovetail.domain.registry import Registry
-from dovetail.mig.gpus.slices import A100_40GB, MigConfiguration, MigSlice
-
-
-class MigRule(StrEnum):
-    """What a cut can break."""
-
-    UNKNOWN_PROFILE = "unknown profile"
-    TOO_MANY = "too many of a profile"
-    COMPUTE = "compute slices exceeded"
-    MEMORY = "memory slices exceeded"
-    START = "illegal start"
-    OVERLAP = "overlap"
-    ARRANGEMENT = "no legal arrangement"
-
-
-class InstancePlacement(NamedTuple):
-    """An instance and the memory slice it begins at."""
-
-    profile: str
-    start: int
+from dovetail.domain.errors import ClusterError, ConfigError, MigRuleError
+from dovetail.mig.gpus.profiles import (
+    InstancePlacement,
+    MigConfiguration,
+    MigProfile,
+    MigRule,
+    MigSlice,
+)
 
 
 @dataclass(frozen=True)
-class MigProfile:
-    """A kind of instance: its size, and where it may begin."""
-
-    slice: MigSlice
-    memory_slices: int
-    starts: tuple[int, ...]
-
-    @property
-    def name(self) -> str:
-        return self.slice.profile
-
-    @property
-    def compute(self) -> int:
-        return self.slice.compute
-
-    def room(self, start: int) -> range:
-        """The memory slices it takes there."""
-        return range(start, start + self.memory_slices)
-
-
-@dataclass(frozen=True)
-class MigModel:
-    """A GPU model: its slices, its profiles from the smallest, and numbered ways to cut it."""
+class GpuModel:
+    """Profiles go from the smallest to the largest, which is the whole GPU."""
 
     name: str
     compute_slices: int
     memory_slices: int
     profiles: tuple[MigProfile, ...]
-    configurations: tuple[MigConfiguration, ...] = ()
+    watts: tuple[float, ...]  # with 0, 1, ... compute slices busy
+    configurations: tuple[MigConfiguration, ...] = ()  # numbered ways to cut it, from 1
+    speed: float = 1.0  # of a slice, against one of the same size of the A100
+
+    def __post_init__(self) -> None:
+        if len(self.watts) != self.compute_slices + 1:
+            raise ClusterError(
+                f"GPU model {self.name}: {len(self.watts)} power values, expected "
+                f"{self.compute_slices + 1}: with 0 to {self.compute_slices} slices busy"
+            )
+        if not self.speed > 0:
+            raise ClusterError(f"GPU model {self.name}: speed is {self.speed}, expected above 0")
 
     @cached_property
     def _by_name(self) -> dict[str, MigProfile]:
@@ -94,6 +67,28 @@ class MigModel:
                 f"{self.name} has no configuration {number}; it has 1 to {len(self.configurations)}"
             )
         return self.configurations[number - 1]
+
+    @cached_property
+    def ways(self) -> tuple[tuple[int, ...], ...]:
+        """Configurations (by position) that differ in the order of slices only, together."""
+        kinds: dict[tuple[MigSlice, ...], list[int]] = {}
+        for position, configuration in enumerate(self.configurations):
+            key = tuple(sorted(configuration.slices, key=lambda s: (-s.compute, -s.memory_gb)))
+            kinds.setdefault(key, []).append(position)
+        return tuple(map(tuple, kinds.values()))
+
+    def way_of(self, number: int) -> int:
+        """Which of the ways the configuration of this number (from 1) is."""
+        return next(i for i, way in enumerate(self.ways) if number - 1 in way)
+
+    def layout(self, number: int) -> tuple[tuple[MigProfile, int], ...]:
+        """The instances of a configuration, each with the memory slices below it."""
+        found, offset = [], 0
+        for part in self.configuration(number).slices:
+            profile = self.profile(part.profile)
+            found.append((profile, offset))
+            offset += profile.memory_slices
+        return tuple(found)
 
     def check(self, layout: Sequence[InstancePlacement]) -> None:
         """Raise MigRuleError with the rule that these placed instances break, if any."""
@@ -184,80 +179,3 @@ class MigModel:
             for profile in self.profiles
             for start in profile.starts
         )
-
-
-_SEVEN = (  # compute slices, memory slices, starts: alike on every model with seven
-    (1, 1, (0, 1, 2, 3, 4, 5, 6)),
-    (1, 2, (0, 2, 4, 6)),
-    (2, 2, (0, 2, 4)),
-    (3, 4, (0, 4)),
-    (4, 4, (0,)),
-    (7, 8, (0,)),
-)
-_FOUR = ((1, 1, (0, 1, 2, 3)), (2, 2, (0, 2)), (4, 4, (0,)))
-
-_Shape = tuple[tuple[int, int, tuple[int, ...]], ...]
-
-
-def _profiles(shape: _Shape, memory_gb: Sequence[int]) -> tuple[MigProfile, ...]:
-    return tuple(
-        MigProfile(MigSlice(compute, gb), slots, starts)
-        for (compute, slots, starts), gb in zip(shape, memory_gb, strict=True)
-    )
-
-
-def _of_seven(name: str, *memory_gb: int) -> MigModel:
-    """A model with seven compute slices: number n means the same cut on each of them.
-
-    The numbers 1 to 19 are those of the MIG scheduling literature. How they relate to the rules
-    (each claim is a test):
-    - Without the 1g of two memory slices, which came later, the rules give exactly 19 maximal
-      layouts: six ways to fill the first four memory slices times three for the others, and 7g.
-    - The published list is these, with two exceptions. Its number 18 (1 1 1 1 1 2) would have a 2g
-      begin at slice 5, which the hardware does not allow; 2 2 1 1 1 is missing instead. And it
-      turns one 1g into a 1g of double memory wherever the eighth memory slice would stay unused,
-      but for numbers 4 and 19: no rule yields that choice, so the list is kept as it is.
-    - As ordered lists 7, 15, 16, 17 and 18 are no layouts, then; as sets of instances all 19
-      are legal and maximal, and a driver is asked for sets.
-    - Without order they are 14 sets, not the 12 that are sometimes counted. Twelve remain of the
-      rules' own layouts if one asks that a cut use up the compute or the memory slices: that
-      drops 3 2 1 and 3 1 1 1.
-    - With the double-memory 1g the rules allow 78 maximal layouts.
-    """
-    profiles = _profiles(_SEVEN, memory_gb)
-    by_size = {(p.compute, p.memory_slices): p.slice for p in profiles}
-    configurations = tuple(
-        MigConfiguration(
-            known.number, tuple(by_size[s.compute, s.memory_gb // 5] for s in known.slices)
-        )
-        for known in A100_40GB
-    )
-    return MigModel(name, 7, 8, profiles, configurations)
-
-
-def _of_four(name: str, *memory_gb: int) -> MigModel:
-    """A model with four compute slices; its configurations are all maximal layouts."""
-    bare = MigModel(name, 4, 4, _profiles(_FOUR, memory_gb))
-    configurations = tuple(
-        MigConfiguration(number, tuple(bare.profile(part.profile).slice for part in layout))
-        for number, layout in enumerate(bare.maximal_layouts(), start=1)
-    )
-    return MigModel(name, 4, 4, bare.profiles, configurations)
-
-
-MODELS: Registry[MigModel] = Registry(
-    "MIG model",
-    {
-        model.name: model
-        for model in (
-            _of_seven("a100-40", 5, 10, 10, 20, 20, 40),
-            _of_seven("a100-80", 10, 20, 20, 40, 40, 80),
-            _of_seven("h100-80", 10, 20, 20, 40, 40, 80),
-            _of_seven("h100-94", 12, 24, 24, 47, 47, 94),
-            _of_seven("h100-96", 12, 24, 24, 48, 48, 96),
-            _of_seven("h200-141", 18, 35, 35, 71, 71, 141),
-            _of_four("a30-24", 6, 12, 24),
-        )
-    },
-)
-"""Every model that can be planned for; profiles of each from the smallest to the largest."""
