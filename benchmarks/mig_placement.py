@@ -20,9 +20,10 @@ from dovetail.mig.agents.slot_training import METHODS, SlotTraining, train_slots
 from dovetail.mig.policies.learned.placement import SHIPPED_NAME, WAITING_RULES, placer_named
 from dovetail.mig.policy import Placer
 from dovetail.mig.workload.day import TIGHT
+from dovetail.mig.workload.seeds import EvaluationDays
 
-DAYS = range(10)
-UNSEEN = range(500, 530)
+DAYS = EvaluationDays(0, 10)
+UNSEEN = EvaluationDays(500, 30)
 """The first ten days were looked at while the terms of the prices were chosen; these were not."""
 
 PUBLISHED = ("eft", "largest-first", "smallest-first", "random")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol
 
 import numba
 import numpy as np
@@ -32,9 +32,9 @@ class SliceFacts(Row):
     gpu: int
     size: int  # compute slices
     slices: int  # compute slices of the whole GPU
-    duration: float  # seconds that the job would run there
-    lateness: float  # seconds that it would end after its deadline; below 0: before
-    energy: float  # joules more, if nothing else were placed on that GPU meanwhile
+    duration: float  # seconds that the job would run there, by estimate
+    lateness: float  # seconds that it would end after its deadline by it; below 0: before
+    energy: float  # joules more by it, if nothing else were placed on that GPU meanwhile
     packed: float  # share of the GPU's compute slices that are busy
     mean_size: float  # compute slices per instance of the GPU
     chance: float  # uniform in [0, 1)
@@ -53,8 +53,10 @@ class MomentFacts(Row):
     slots: int  # slices in all
     busy: int  # compute slices
     compute: int  # compute slices in all
+    likely: float  # by what history multiplies the estimates of the job's run times
+    spread: float  # deviation of the logarithm of its run time around that; 0: it is sure
     # of each size, the busy slice that will be free first, of those that the job fits
-    soon1: float  # seconds until it is free; inf: there is none
+    soon1: float  # seconds until it is free, by estimate; inf: there is none
     soon2: float
     soon3: float
     soon4: float
@@ -64,6 +66,11 @@ class MomentFacts(Row):
     then3: float
     then4: float
     then7: float
+    rest1: float  # seconds until one is free, as history and the time it has run suggest
+    rest2: float
+    rest3: float
+    rest4: float
+    rest7: float
 
 
 SLICES = types.Array(numba.from_dtype(dtype_of(SliceFacts)), 1, "C")
@@ -125,6 +132,8 @@ class ClusterView:
     way: Ints  # [GPUs] how it is cut: an index of its type's `ways`
     busy: Ints  # [GPUs] compute slices
     waiting: Ints  # rows of the waiting jobs, earliest deadline first
+    deadline: Floats  # [waiting] seconds; inf: none
+    times: Floats  # [waiting, COLUMNS] seconds on a slice of that many compute slices, by estimate
 
 
 class Repartitioner(Protocol):
@@ -136,5 +145,5 @@ class Repartitioner(Protocol):
     @property
     def every(self) -> int: ...
 
-    def wanted(self, view: ClusterView, workload: Any) -> Ints:
+    def wanted(self, view: ClusterView) -> Ints:
         """[GPUs] an index of the type's `ways`; the present one or -1: leave it."""

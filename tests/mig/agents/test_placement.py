@@ -31,18 +31,19 @@ from dovetail.mig.policies.learned.placement import (
 )
 from dovetail.mig.simulator import simulate_mig
 from dovetail.mig.workload.day import mig_day
+from dovetail.mig.workload.seeds import EvaluationDays
 
 SMALL = "2xa100-40:2,12"
 TINY = PlacementTraining(
     waiting_rule="wait", clusters=(SMALL,), epochs=6, population=6, batch=2, days=4,
-    validation_days=3, hours=4.0, validate_every=2,
+    validation_days=3, hours=4.0, validate_every=2, estimates="exact",
 )  # fmt: skip
 
 
 def test_a_short_training_beats_where_it_began_and_earliest_finish(tmp_path: Path) -> None:
     seen: list[PlacementProgress] = []
     train_placement(TINY, tmp_path, seen.append)
-    days = PlayedDays.of(SMALL, range(6), hours=4.0)
+    days = PlayedDays.of(SMALL, EvaluationDays(0, 6), hours=4.0)
     rule = WAITING_RULES["wait"]
     start, reference = rule.placer(rule.start, "start"), PLACERS["eft"]
     trained = placer_named(str(tmp_path))
@@ -115,7 +116,7 @@ def test_an_unknown_placement_answers_with_those_that_exist() -> None:
     ],
 )
 def test_the_shipped_prices_beat_earliest_finish_on_any_cluster(cluster: str) -> None:
-    rows = evaluate_placement(["eft", SHIPPED_NAME], seeds=range(2), cluster=cluster)
+    rows = evaluate_placement(["eft", SHIPPED_NAME], EvaluationDays(0, 2), cluster=cluster)
     late = {name: np.mean([r["late_share"] for r in rows if r["placer"] == name])
             for name in ("eft", SHIPPED_NAME)}  # fmt: skip
     energy = {name: np.mean([r["energy"] for r in rows if r["placer"] == name])
@@ -125,7 +126,7 @@ def test_the_shipped_prices_beat_earliest_finish_on_any_cluster(cluster: str) ->
 
 
 def test_days_played_for_a_score_are_the_days_of_the_simulator() -> None:
-    rows = evaluate_placement(["edf-most-packed", "prices"], seeds=[3], cluster=SMALL)
+    rows = evaluate_placement(["edf-most-packed", "prices"], EvaluationDays(3, 1), cluster=SMALL)
     cluster = MigCluster.parse(SMALL)
     day = mig_day(seed=3, rate=20.0 * cluster.compute / MIG_DAY_CLUSTER.compute)
     for row in rows:

@@ -15,6 +15,7 @@ from dovetail.mig.envs.batch import MigPlacementBatch
 from dovetail.mig.envs.config import MigPlacementConfig
 from dovetail.mig.envs.days import MigDays
 from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.workload.seeds import EvaluationDays
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
@@ -42,7 +43,7 @@ TINY = SlotTraining(
 def test_every_method_learns_a_network_that_plays_whole_days(method: str) -> None:
     # The environment refuses an action that is not valid: training would raise.
     network, seconds = train_slots(method, TINY)
-    rows = evaluate_slots({method: network}, SMALL, seeds=[0, 1], hours=2.0)
+    rows = evaluate_slots({method: network}, SMALL, chosen=EvaluationDays(0, 2), hours=2.0)
     assert seconds > 0
     assert [row["seed"] for row in rows] == [0, 1]
     assert all(0 <= row["late_share"] <= 1 and row["energy"] > 0 for row in rows)
@@ -133,7 +134,9 @@ def test_a_network_reads_back_as_it_was_written_and_knows_its_cluster(tmp_path: 
     mask = np.ones((5, network.layers[-1][1].shape[0]))
     np.testing.assert_array_equal(network.scores(seen, mask), again.scores(seen, mask))
     with pytest.raises(ConfigError, match="another cluster"):
-        evaluate_slots({"again": again}, "4xa100-40:1,2,3,12", seeds=[0], hours=2.0)
+        evaluate_slots(
+            {"again": again}, "4xa100-40:1,2,3,12", chosen=EvaluationDays(0, 1), hours=2.0
+        )
     with pytest.raises(ConfigError, match="not a network"):
         SlotNetwork.read({"weights0": np.zeros((2, 2))}, "broken")
 

@@ -49,7 +49,7 @@ class Turner:
 
     name, every = "turner", 7
 
-    def wanted(self, view: ClusterView, workload: Any) -> Ints:
+    def wanted(self, view: ClusterView) -> Ints:
         ways: Ints = (view.way + 1) % 3
         return ways
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -34,8 +33,10 @@ class Shuffler:
     every: int = 3
     name: str = "shuffler"
 
-    def wanted(self, view: ClusterView, workload: Any) -> Ints:
-        random = Random(f"{self.seed} {view.now} {view.way.tolist()} {view.waiting.tolist()}")
+    def wanted(self, view: ClusterView) -> Ints:
+        told = [time for time in view.times[:, 7].tolist() if time < 1e6]
+        seen = (view.now, view.way.tolist(), view.waiting.tolist(), view.deadline.tolist(), told)
+        random = Random(f"{self.seed} {seen}")
         return np.array([random.randrange(-1, 16) if random.random() < 0.5 else -1
                          for _ in view.way])  # fmt: skip
 
@@ -57,6 +58,7 @@ def random_workload(random: Random, most_jobs: int) -> MigWorkload:
     jobs = JobColumns(
         submit=submit, run=run, gpus=np.ones(count, np.int64), deadline=deadline,
         memory=[random.choice(MEMORY) for _ in range(count)],
+        kind=[random.choice(["inference", "training"]) for _ in range(count)],
     )  # fmt: skip
     return MigWorkload(Trace(jobs.build()), times_table(by_size))
 

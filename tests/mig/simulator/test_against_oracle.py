@@ -21,6 +21,7 @@ from dovetail.mig.policy import (
     ranking,
 )
 from dovetail.mig.simulator import MigRules, simulate_mig
+from dovetail.mig.workload.estimates import mig_estimates
 from tests.mig.simulator.cases import MigCase, Shuffler, mig_cases
 from tests.oracles.mig import Oracle
 from tests.oracles.mig_placers import NEVER_WAITS, ODD_PRICES, RANKS
@@ -41,6 +42,10 @@ def _everything(p: Floats, moment: MomentRow, slices: SliceRows, keys: Keys) -> 
     counts = now.queued + 3 * now.overdue + 5 * now.free + 7 * now.slots
     counts += 11 * now.busy + 13 * now.compute + 17 * now.category
     time = now.now + now.shortest + min(1e6, now.left)
+    rests = 0.0
+    for rest in (now.rest1, now.rest2, now.rest3, now.rest4, now.rest7):
+        rests += 0.0 if rest == math.inf else rest
+    time += now.likely + now.spread + rests
     for i in range(len(slices)):
         one = slices[i]
         sizes = one.size + one.slices + one.mean_size + 3.0 * one.packed
@@ -81,12 +86,32 @@ def test_every_combination_on_mixed_gpus_gives_the_schedule_of_the_oracle(
     agree(case, placer, shuffler, MigRules(preemption, busy or Busy.SKIP))
 
 
-def agree(case: MigCase, placer: str, shuffler: Shuffler | None, rules: MigRules) -> None:
-    passes = ALL[placer].passes
-    oracle = Oracle(case.workload, case.cluster, RANKS[placer], rules, case.seed, passes)
+@pytest.mark.parametrize("preemption", list(Preemption), ids=lambda part: part.value)
+@pytest.mark.parametrize("estimates", ["noisy:0.5", "noisy:1.5", "predicted"])
+@pytest.mark.parametrize("placer", list(ALL))
+@settings(quick, max_examples=25)
+@given(case=mig_cases())
+def test_with_estimates_that_are_wrong_the_schedule_is_still_that_of_the_oracle(
+    placer: str, estimates: str, preemption: Preemption, case: MigCase
+) -> None:
+    agree(case, placer, Shuffler(case.seed), MigRules(preemption, Busy.DRAIN), estimates)
+
+
+def agree(
+    case: MigCase,
+    placer: str,
+    shuffler: Shuffler | None,
+    rules: MigRules,
+    estimates: str = "exact",
+) -> None:
+    passes, told = ALL[placer].passes, mig_estimates(case.workload, estimates, case.seed)
+    factors = told.factors.tolist()
+    oracle = Oracle(case.workload, case.cluster, RANKS[placer], rules, case.seed, passes, factors)
     oracle.run(shuffler)
-    ours = simulate_mig(case.workload, case.cluster, ALL[placer], shuffler, rules, case.seed)
-    where = f"{placer}, {shuffler}, {rules}, seed {case.seed}"
+    ours = simulate_mig(
+        case.workload, case.cluster, ALL[placer], shuffler, rules, case.seed, estimates=told
+    )
+    where = f"{placer}, {shuffler}, {rules}, {estimates}, seed {case.seed}"
     np.testing.assert_array_equal(ours.start, oracle.start, where)
     np.testing.assert_array_equal(ours.end, oracle.end, where)
     np.testing.assert_array_equal(ours.gpu, oracle.gpu, where)

@@ -13,6 +13,7 @@ from dovetail.cli.mig.options import (
     CLUSTER,
     KERNEL,
     CompressOption,
+    EstimatesOption,
     HoursOption,
     PodsOption,
     RateOption,
@@ -89,6 +90,7 @@ def mig_compare(
     rate: RateOption = None,
     hours: HoursOption = None,
     days: DaysOption = None,
+    estimates: EstimatesOption = "exact",
     energy_weight: WeightOption = None,
     seed: SeedOption = 0,
     json: JsonOption = None,
@@ -109,8 +111,11 @@ def mig_compare(
     from dovetail.cli.mig.table import print_mig_comparison
     from dovetail.cli.screen import results
     from dovetail.mig.evaluation.contenders import Contender, cross
+    from dovetail.mig.workload.estimates import check_estimates
+    from dovetail.mig.workload.seeds import EvaluationDays
 
     weight = weight_of(energy_weight)
+    check_estimates(estimates)
     source = source_of(workload, pods, compress, slack, rate, hours)
     specs = clusters or [CLUSTER]
     contenders = cross(
@@ -124,14 +129,19 @@ def mig_compare(
     for contender in contenders:
         contender.parts()  # a misspelt name should not cost the drawing of days
     drawn = workload is None and pods is None
-    played = source.days(days or (10 if drawn else 1), seed)
-    found = play_all(played, contenders, seed, weight)
+    chosen = EvaluationDays(seed, days or (10 if drawn else 1))
+    played = source.days(chosen)
+    found = play_all(played, contenders, seed, weight, estimates)
     print_mig_comparison(found, results())
     write_all(found, played, json, report)
 
 
 def play_all(
-    days: Sequence[MigWorkload], contenders: Sequence[Contender], seed: int, weight: float
+    days: Sequence[MigWorkload],
+    contenders: Sequence[Contender],
+    seed: int,
+    weight: float,
+    estimates: str,
 ) -> MigComparison:
     """Compare with a progress bar."""
     from dovetail.cli.screen import progress_bar, warn_of_compiling
@@ -146,6 +156,7 @@ def play_all(
                 seed,
                 weight,
                 lambda done, total, who: advance(done / total, f"{done} of {total} runs, {who}"),
+                estimates,
             )
     except KeyboardInterrupt:
         typer.echo("interrupted before the first run was finished; nothing was written", err=True)

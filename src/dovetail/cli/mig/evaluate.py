@@ -8,7 +8,7 @@ import typer
 
 from dovetail.cli.files import refuse_bad_targets
 from dovetail.cli.mig.compare import ReportOption, play_all, write_all
-from dovetail.cli.mig.options import KERNEL, WeightOption, weight_of
+from dovetail.cli.mig.options import KERNEL, EstimatesOption, WeightOption, weight_of
 from dovetail.cli.options import JsonOption, SeedOption, names_in
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def mig_evaluate(
         str, typer.Option("--placers", metavar="LIST", help="Placements to compare with.")
     ] = RIVALS,
     days: Annotated[int, typer.Option("--days", metavar="N", min=1, help="Unseen days.")] = 10,
+    estimates: EstimatesOption = "exact",
     energy_weight: WeightOption = None,
     seed: SeedOption = 0,
     json: JsonOption = None,
@@ -56,9 +57,12 @@ def mig_evaluate(
     refuse_bad_targets(json=json, report=report)
     from dovetail.cli.mig.table import print_mig_comparison
     from dovetail.cli.screen import progress_bar, results, warn_of_compiling
-    from dovetail.mig.evaluation.unseen import LearnedContender, refuse_trained, rivals
+    from dovetail.mig.evaluation.unseen import LearnedContender, rivals
+    from dovetail.mig.workload.estimates import check_estimates
+    from dovetail.mig.workload.seeds import EvaluationDays
 
-    refuse_trained(seed, days)
+    chosen = EvaluationDays(seed, days)
+    check_estimates(estimates)
     learned = LearnedContender.load(model, cluster)
     names = names_in(placers, "--placers")
     weight = learned.weight if energy_weight is None else weight_of(energy_weight)
@@ -69,9 +73,10 @@ def mig_evaluate(
             names,
             weight,
             lambda tried: advance(0.0, f"searching the best static cut: {tried} tried"),
+            estimates,
         )
-    played = learned.source.days(days, seed)
-    found = play_all(played, [learned.contender(), *others], seed, weight)
+    played = learned.source.days(chosen)
+    found = play_all(played, [learned.contender(), *others], seed, weight, estimates)
     print_mig_comparison(found, results())
     _show_ratios(found)
     write_all(found, played, json, report)

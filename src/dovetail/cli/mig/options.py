@@ -43,13 +43,13 @@ CompressOption = Annotated[
         "--compress", metavar="X", help="Divide the time between pods, for a busier cluster."
     ),
 ]
+SLACK = "Deadlines: so many times the run time on a whole GPU after arrival, drawn evenly."
 SlackOption = Annotated[
     str | None,
     typer.Option(
         "--slack",
         metavar="LOW,HIGH",
-        help="Deadlines: so many times the run time on a whole GPU after arrival, drawn "
-        "evenly. Default: 2,4; the harder original is 1,1.5.",
+        help=f"{SLACK} Default: 2,4; the harder original is 1,1.5.",
         show_default=False,
     ),
 ]
@@ -78,6 +78,16 @@ WeightOption = Annotated[
         metavar="A",
         help="Of ET: minutes of mean tardiness that a W·min counts for. Default: 2e-7.",
         show_default=False,
+    ),
+]
+
+EstimatesOption = Annotated[
+    str,
+    typer.Option(
+        "--estimates",
+        metavar="KIND",
+        help="What policies are told of run times: exact, noisy:SIGMA or predicted (from ended "
+        "jobs of the same kind and class).",
     ),
 ]
 

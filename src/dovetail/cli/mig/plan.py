@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from dovetail.mig.plan.plan import MigPlan, NodePlan
 
 
+MOST_SEARCHED = 256
+"""GPUs that --search takes."""
+
+
 def mig_plan(
     model: Annotated[
         str,
         typer.Option(
             "--model",
             metavar="NAME",
-            help="a100-40, a100-80, h100-80, h100-94, h100-96, h200-141 or a30-24.",
+            help="a100-40, a100-80, h100-80, h100-94, h100-96, h200-141, gh200-144, b200-180, "
+            "gb200-186, rtx-pro-6000-96 or a30-24.",
             show_default=False,
         ),
     ],
@@ -138,8 +143,9 @@ def _cuts(
     search: Path | None,
 ) -> tuple[tuple[NodePlan, ...], str | None]:
     """What every GPU is cut into, and what that means for the demand, in words."""
-    from dovetail.mig.plan.plan import deal, parse_cuts
+    from dovetail.mig.plan.plan import deal, parse_cuts, refuse_too_many
 
+    refuse_too_many(nodes, gpus)
     if sum(source is not None for source in (configurations, demand, trace, search)) != 1:
         raise ConfigError("give one of --configurations, --demand, --trace and --search")
     if configurations is not None:
@@ -159,6 +165,11 @@ def _searched(
     from dovetail.mig.policies import PLACERS
     from dovetail.mig.workload.file import read_mig_workload
 
+    if gpus * len(nodes) > MOST_SEARCHED:
+        raise ConfigError(
+            f"--search simulates every cut: {gpus * len(nodes):,} GPUs are too many, at most "
+            f"{MOST_SEARCHED}; use --demand or --trace"
+        )
     cluster, day = whole_gpus(model.name, gpus * len(nodes)), read_mig_workload(jobs)
     warn_of_compiling(KERNEL)
     with progress_bar("searching") as advance:

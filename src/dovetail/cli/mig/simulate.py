@@ -12,6 +12,7 @@ from dovetail.cli.mig.options import (
     CLUSTER,
     KERNEL,
     CompressOption,
+    EstimatesOption,
     HoursOption,
     PodsOption,
     RateOption,
@@ -36,8 +37,9 @@ def mig_simulate(
         typer.Option(
             "--cluster",
             metavar="SPEC",
-            help="GPUs, their type, and a configuration for each; types: a100-40, "
-            "a100-40-rounded, a30-24, joined by +.",
+            help="GPUs, their model, and a configuration for each, models joined by +; or a "
+            "cluster file. Models: a100-40, a100-80, h100-80, h100-94, h100-96, h200-141, "
+            "gh200-144, b200-180, gb200-186, rtx-pro-6000-96, a30-24.",
         ),
     ] = CLUSTER,
     placer: Annotated[
@@ -45,8 +47,9 @@ def mig_simulate(
         typer.Option(
             "--placer",
             metavar="NAME",
-            help="On which slice a job goes: eft, largest-first, smallest-first, random, "
-            "edf-most-packed, marginal-et, categorical-edf, prices, or a checkpoint's folder.",
+            help="On which slice a job goes: dovetail (learned, shipped), eft, largest-first, "
+            "smallest-first, random, edf-most-packed, marginal-et, categorical-edf, prices, "
+            "unsure-prices, or a checkpoint's folder.",
             show_default="eft",
         ),
     ] = None,
@@ -74,6 +77,7 @@ def mig_simulate(
     slack: SlackOption = None,
     rate: RateOption = None,
     hours: HoursOption = None,
+    estimates: EstimatesOption = "exact",
     energy_weight: WeightOption = None,
     seed: SeedOption = 0,
     save: Annotated[
@@ -100,6 +104,7 @@ def mig_simulate(
     from dovetail.mig.evaluation.comparison import bound_figures
     from dovetail.mig.evaluation.contenders import Contender
     from dovetail.mig.metrics import summary
+    from dovetail.mig.workload.estimates import mig_estimates
     from dovetail.mig.workload.file import write_mig_workload
 
     weight = weight_of(energy_weight)
@@ -107,10 +112,11 @@ def mig_simulate(
         raise ConfigError("--control places and cuts; leave out --placer and --repartitioner")
     who = Contender(control or placer or "eft", cluster, control or repartitioner or "none")
     parts = who.parts()
-    (day,) = source_of(workload, pods, compress, slack, rate, hours).days(1, seed)
+    day = source_of(workload, pods, compress, slack, rate, hours).day(seed)
+    told = mig_estimates(day, estimates, seed).name
     print_notes(day.trace.notes)
     warn_of_compiling(KERNEL)
-    figures = summary(parts.run(day, seed), weight)
+    figures = summary(parts.run(day, seed, estimates=told), weight)
     bound = mig_bounds(day, parts.cluster)
     bounds = bound_figures(bound.energy_joules, bound.tardiness_mean, weight)
     _show(day.trace.name, who, figures, bounds)
@@ -136,6 +142,7 @@ def _show(
                 ("workload", f"{name}, {figures['jobs']:,} jobs"),
                 ("cluster", who.cluster),
                 ("policy", who.label()),
+                ("run times told", str(figures["config"]["estimates"])),
                 ("late", f"{share(figures['late_share'])} of jobs"),
                 (
                     "tardiness",

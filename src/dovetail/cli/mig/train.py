@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dovetail.cli.mig.options import KERNEL, HoursOption, RateOption, SlackOption, drawn_settings
+from dovetail.cli.mig.options import KERNEL, SLACK, HoursOption, RateOption, drawn_settings
 from dovetail.cli.options import SeedOption
 
 
@@ -60,9 +60,25 @@ def mig_train(
         int | None,
         _own("N", "--validation-days", "Days to choose the best by. Default: 16.", min=1),
     ] = None,
-    slack: SlackOption = None,
+    slack: Annotated[
+        str | None,
+        _own(
+            "LOW,HIGH",
+            "--slack",
+            f"{SLACK} Default: placement 2,4, others 1,1.5.",
+        ),
+    ] = None,
     rate: RateOption = None,
     hours: HoursOption = None,
+    estimates: Annotated[
+        str | None,
+        _own(
+            "KIND",
+            "--estimates",
+            "What is told of run times: exact, noisy:SIGMA, noisy:LOW..HIGH (another sigma each "
+            "day) or predicted. Default: placement noisy:0..1.5, others exact.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
 ) -> None:
     """Learn on drawn days, by evolution; no GPU is needed.
@@ -82,7 +98,8 @@ def mig_train(
     settings = {
         "clusters": None if clusters is None else tuple(clusters),
         "epochs": epochs, "population": population, "batch": batch, "days": days,
-        "validation_days": validation_days, "seed": seed, **drawn_settings(slack, rate, hours),
+        "validation_days": validation_days, "seed": seed, "estimates": estimates,
+        **drawn_settings(slack, rate, hours),
     }  # fmt: skip
     config = agent.configure({name: v for name, v in settings.items() if v is not None})
     warn_of_compiling(KERNEL)

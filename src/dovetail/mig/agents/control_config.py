@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
-from dovetail.mig.envs.days import MigDays
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.workload.day import RATE, TIGHT
+from dovetail.mig.workload.estimates import (
+    EXACT,
+    MigEstimates,
+    check_estimates,
+    estimates_of_days,
+)
 from dovetail.mig.workload.jobs import MigWorkload
+from dovetail.mig.workload.seeds import TrainingDays, ValidationDays
+from dovetail.mig.workload.source import MigSource
 
 BEST_STATIC = "8xa100-40:2,2,2,2,8,8,8,8"
 """The best static configurations for categorical-edf under tight deadlines, found by search."""
@@ -34,8 +41,10 @@ class ControlTraining:
     every: int = 5  # arrivals and completions between two matrices
     most_likely: int = 3  # ways that a GPU draws its next one from
     seed: int = 0
+    estimates: str = EXACT  # what is told of run times
 
     def __post_init__(self) -> None:
+        check_estimates(self.estimates)
         MigCluster.parse(self.cluster)
         for name in ("days", "validation_days", "epochs", "batch", "validate_every"):
             if getattr(self, name) < 1:
@@ -44,14 +53,18 @@ class ControlTraining:
             raise ConfigError(f"population is {self.population}, expected 4 or more")
 
     def learning_days(self) -> Sequence[MigWorkload]:
-        return self._source().draw(self.days, 2 * self.seed)
+        return self._source().days(TrainingDays(self.seed, self.days))
 
     def choosing_days(self) -> Sequence[MigWorkload]:
         """Other days, by which the best vector is chosen."""
-        return self._source().draw(self.validation_days, 2 * self.seed + 1)
+        return self._source().days(ValidationDays(self.seed, self.validation_days))
 
-    def _source(self) -> MigDays:
-        return MigDays(self.slack, self.rate, self.hours)
+    def told(self, days: Sequence[MigWorkload]) -> Sequence[MigEstimates]:
+        """What policies are told of the run times on these days."""
+        return estimates_of_days(days, self.estimates, self.seed)
+
+    def _source(self) -> MigSource:
+        return MigSource(slack=self.slack, rate=self.rate, hours=self.hours)
 
 
 def balanced_weight(scores: Floats) -> float:

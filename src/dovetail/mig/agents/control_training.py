@@ -24,7 +24,7 @@ import numpy as np
 
 from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.agents.evolution import Evolution
-from dovetail.agents.search_file import load_search, save_search
+from dovetail.agents.search_file import load_search, refuse_damage, save_search
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.control_config import ControlTraining, balanced_weight, costs
 from dovetail.mig.gpus.cluster import MigCluster
@@ -134,8 +134,10 @@ class _ControlSearch:
     ) -> None:
         self.control, self.turns, self.config, self.folder = control, turns, config, folder
         cluster = MigCluster.parse(config.cluster)
-        self.learning = DayRunner(cluster, config.learning_days(), MigRules())
-        self.choosing = DayRunner(cluster, config.choosing_days(), MigRules())
+        self.learning, self.choosing = (
+            DayRunner(cluster, days, MigRules(), estimates=config.told(days))
+            for days in (config.learning_days(), config.choosing_days())
+        )
         static = self.learning.play(STATIC_PLACER, None)
         self.weight = balanced_weight(static)
         self.static = costs(static, self.weight)
@@ -252,11 +254,13 @@ class _ControlSearch:
         if saved is None:
             self.validate(self.vector)  # the start is what there is to beat
             return
-        about = saved.about
-        self.epoch, self.best, self.seconds = about["epoch"], about["best"], about["seconds"]
-        self.best_epoch, self.best_vector = about["best_epoch"], saved.arrays["best"]
-        self._begin_turn()
-        self.vector = saved.arrays["vector"]
+        about, size = saved.about, self.vector.shape
+        with refuse_damage(saved.path):
+            self.epoch, self.best = int(about["epoch"]), float(about["best"])
+            self.seconds, self.best_epoch = float(about["seconds"]), int(about["best_epoch"])
+            self.best_vector = saved.arrays["best"].reshape(size)
+            self._begin_turn()
+            self.vector = saved.arrays["vector"].reshape(size)
         saved.into(self.search)
 
     def save(self) -> None:

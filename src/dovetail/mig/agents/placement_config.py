@@ -12,6 +12,8 @@ from dovetail.mig.agents.scores import PlayedDays
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.policies.learned.placement import WAITING_RULES
 from dovetail.mig.workload.day import RATE, RELAXED
+from dovetail.mig.workload.estimates import check_estimates
+from dovetail.mig.workload.seeds import TrainingDays, ValidationDays
 
 MIG_DAY = "8xa100-40-rounded:1,1,2,2,3,3,12,12"
 """The published cluster."""
@@ -24,7 +26,7 @@ REFERENCE = "eft"
 class PlacementTraining:
     """How long and on what to train; stored with the checkpoint."""
 
-    waiting_rule: str = "pass"
+    waiting_rule: str = "unsure"
     clusters: tuple[str, ...] = (MIG_DAY,)
     epochs: int = 60
     population: int = 14
@@ -34,6 +36,7 @@ class PlacementTraining:
     slack: tuple[float, float] = RELAXED
     rate: float = RATE
     hours: float = 24.0
+    estimates: str = "noisy:0..1.5"  # what is told of run times; a sigma of its own for each day
     tardiness: float = 0.2  # what tardiness counts beside the late share, both as shares of eft's
     energy: float = 3.0  # what energy above `energy_limit` counts
     energy_limit: float = 0.98  # of eft's energy
@@ -43,6 +46,7 @@ class PlacementTraining:
 
     def __post_init__(self) -> None:
         WAITING_RULES[self.waiting_rule]
+        check_estimates(self.estimates)
         for cluster in self.clusters:
             MigCluster.parse(cluster)
         for name in ("epochs", "batch", "days", "validation_days", "validate_every"):
@@ -54,12 +58,9 @@ class PlacementTraining:
                 "expected 4 or more on at least one"
             )
 
-    def played(self, cluster: str, first: int, count: int) -> PlayedDays:
-        """Days that no evaluation uses: their seeds are far above the small numbers."""
-        begin = 10_000_000 * (self.seed + 1) + first
-        return PlayedDays.of(
-            cluster, range(begin, begin + count), self.slack, self.rate, self.hours
-        )
+    def played(self, cluster: str, chosen: TrainingDays | ValidationDays) -> PlayedDays:
+        """Days that no evaluation uses, on one of the clusters."""
+        return PlayedDays.of(cluster, chosen, self.slack, self.rate, self.hours, self.estimates)
 
     def loss(self, scores: Floats, reference: Floats) -> float:
         """Of several days [days, 3]; means are compared, since a calm day may have no late job."""

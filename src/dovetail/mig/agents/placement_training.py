@@ -1,7 +1,7 @@
 """Learning placements on slices by evolution: whole days are played, what counts is measured.
 
     train_placement(PlacementTraining(), Path("model"), report=print)
-    rows = evaluate_placement(["eft", "dovetail", "model"], seeds=range(10))
+    rows = evaluate_placement(["eft", "dovetail", "model"], EvaluationDays(0, 10))
 
 Losses are shares of what earliest finish (`eft`) does on the same days. A training goes on where
 an earlier call into the same folder stopped; Ctrl-C keeps the best prices so far.
@@ -20,7 +20,7 @@ import numpy as np
 
 from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.agents.evolution import Evolution
-from dovetail.agents.search_file import load_search, save_search
+from dovetail.agents.search_file import load_search, refuse_damage, save_search
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.placement_config import MIG_DAY, REFERENCE, PlacementTraining
 from dovetail.mig.agents.scores import DayScore, PlayedDays
@@ -34,6 +34,8 @@ from dovetail.mig.policies.learned.placement import (
 )
 from dovetail.mig.policy import Placer
 from dovetail.mig.workload.day import RATE, RELAXED
+from dovetail.mig.workload.estimates import EXACT
+from dovetail.mig.workload.seeds import EvaluationDays, TrainingDays, ValidationDays
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,10 @@ class _ClusterDays:
     """The days of one cluster, and what the reference does on them."""
 
     def __init__(self, config: PlacementTraining, cluster: str) -> None:
-        self.days = config.played(cluster, 0, config.days)
-        self.validation = config.played(cluster, config.days, config.validation_days)
+        learned = TrainingDays(config.seed, config.days)
+        self.days = config.played(cluster, learned)
+        chosen = ValidationDays(config.seed, config.validation_days)
+        self.validation = config.played(cluster, chosen)
         self.reference = self.days.play(PLACERS[REFERENCE])
         self.validation_reference = self.validation.play(PLACERS[REFERENCE])
 
@@ -100,8 +104,9 @@ class _PlacementSearch:
             return
         saved.into(self.search)
         about = saved.about
-        self.epoch, self.best, self.seconds = about["epoch"], about["best"], about["seconds"]
-        self.score = DayScore(*about["score"])
+        with refuse_damage(saved.path):
+            self.epoch, self.best = int(about["epoch"]), float(about["best"])
+            self.seconds, self.score = float(about["seconds"]), DayScore(*about["score"])
 
     def save(self) -> None:
         about = {
@@ -191,21 +196,24 @@ def _mean(scores: Sequence[Floats]) -> DayScore:
     return DayScore(*np.concatenate(scores).mean(axis=0).tolist())
 
 
+TEN = EvaluationDays(0, 10)
+
+
 def evaluate_placement(
     placers: Iterable[str | Placer],
-    seeds: Iterable[int] = range(10),
+    chosen: EvaluationDays = TEN,
     cluster: str = MIG_DAY,
     slack: tuple[float, float] = RELAXED,
     rate: float = RATE,
+    estimates: str = EXACT,
 ) -> list[dict[str, Any]]:
     """A row per placement and day, paired by day; names as `placer_named` takes them."""
-    drawn = list(seeds)
-    days = PlayedDays.of(cluster, drawn, slack, rate)
+    days = PlayedDays.of(cluster, chosen, slack, rate, estimates=estimates)
     rows: list[dict[str, Any]] = []
     for given in placers:
         placer = placer_named(given) if isinstance(given, str) else given
         for seed, jobs, score in zip(
-            drawn, map(len, days.workloads), days.play(placer).tolist(), strict=True
+            chosen.seeds, map(len, days.workloads), days.play(placer).tolist(), strict=True
         ):
             rows.append(
                 {"placer": placer.name, "seed": seed, "jobs": jobs, **DayScore(*score)._asdict()}

@@ -1,12 +1,12 @@
 """How placements do on whole days: late jobs, tardiness and energy, without building schedules.
 
-days = PlayedDays.of("8xa100-40-rounded:1,1,2,2,3,3,12,12", seeds=range(10))
+days = PlayedDays.of("8xa100-40-rounded:1,1,2,2,3,3,12,12", EvaluationDays(0, 10))
 scores = days.play(PLACERS["eft"])           # [days, 3], the columns of DayScore
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,9 @@ from dovetail.mig.simulator import MigRules
 from dovetail.mig.simulator.engine import play_through
 from dovetail.mig.simulator.tables import MigWorlds, WorkloadTables
 from dovetail.mig.workload.day import RATE, RELAXED, mig_day
+from dovetail.mig.workload.estimates import EXACT, estimates_of_days
 from dovetail.mig.workload.jobs import MigWorkload
+from dovetail.mig.workload.seeds import DaySeeds
 
 
 class DayScore(NamedTuple):
@@ -33,19 +35,23 @@ class DayScore(NamedTuple):
 class PlayedDays:
     """Days that a placement can play at once, on one cluster."""
 
-    def __init__(self, workloads: Sequence[MigWorkload], cluster: MigCluster) -> None:
+    def __init__(
+        self, workloads: Sequence[MigWorkload], cluster: MigCluster, estimates: str, seed: int
+    ) -> None:
         self.workloads = tuple(workloads)
-        self._worlds = MigWorlds(cluster, WorkloadTables(self.workloads), 1, MigRules())
+        told = estimates_of_days(self.workloads, estimates, seed)
+        self._worlds = MigWorlds(cluster, WorkloadTables(self.workloads, told), 1, MigRules())
 
     @classmethod
     def of(
-        cls, cluster: str, seeds: Iterable[int], slack: tuple[float, float] = RELAXED,
-        rate: float = RATE, hours: float = 24.0,
+        cls, cluster: str, chosen: DaySeeds, slack: tuple[float, float] = RELAXED,
+        rate: float = RATE, hours: float = 24.0, estimates: str = EXACT,
     ) -> PlayedDays:  # fmt: skip
         """MIG days; `rate` is that of 8 GPUs and grows with the cluster."""
         gpus = MigCluster.parse(cluster)
         fair = rate * gpus.compute / MIG_DAY_CLUSTER.compute
-        return cls([mig_day(seed, slack, fair, hours) for seed in seeds], gpus)
+        days = [mig_day(seed, slack, fair, hours) for seed in chosen.seeds]
+        return cls(days, gpus, estimates, chosen.seeds[0])
 
     def __len__(self) -> int:
         return len(self.workloads)

@@ -1,13 +1,13 @@
 """The published kind of placement: a network over the whole cluster with one output per slot.
 
-    rows = evaluate_slots({"ppo": load_slots(Path("model"))}, MIG_DAY, seeds=range(10))
+    rows = evaluate_slots({"ppo": load_slots(Path("model"))}, MIG_DAY, EvaluationDays(0, 10))
 
 It is bound to the cluster that it was trained on. NumPy is enough to use it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from dovetail.mig.envs.config import MigPlacementConfig
 from dovetail.mig.envs.days import GivenDays
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.workload.day import RATE, RELAXED
+from dovetail.mig.workload.seeds import EvaluationDays
 
 Layer = tuple[Floats, Floats]
 """Weights [inputs, outputs] and biases."""
@@ -97,17 +98,19 @@ def load_slots(folder: Path) -> SlotNetwork:
     return SLOT_MODELS[found.kind](found.arrays, str(folder))
 
 
+TEN = EvaluationDays(0, 10)
+
+
 def evaluate_slots(
     policies: Mapping[str, SlotNetwork],
     cluster: str,
-    seeds: Iterable[int] = range(10),
+    chosen: EvaluationDays = TEN,
     slack: tuple[float, float] = RELAXED,
     rate: float = RATE,
     hours: float = 24.0,
 ) -> list[dict[str, Any]]:
     """A row per network and day, as `evaluate_placement` gives them."""
-    drawn = list(seeds)
-    days = PlayedDays.of(cluster, drawn, slack, rate, hours).workloads
+    days = PlayedDays.of(cluster, chosen, slack, rate, hours).workloads
     config = MigPlacementConfig(GivenDays(days), MigCluster.parse(cluster), pool=len(days))
     batch = MigPlacementBatch(config, count=len(days))
     rows: list[dict[str, Any]] = []
@@ -115,7 +118,7 @@ def evaluate_slots(
         if policy.layers[0][0].shape[0] != batch.stage.seen.shape[1]:
             raise ConfigError(f"{name} was trained on another cluster than {cluster}")
         scores = play_days(batch, policy)
-        for seed, day, score in zip(drawn, days, scores.tolist(), strict=True):
+        for seed, day, score in zip(chosen.seeds, days, scores.tolist(), strict=True):
             # The environment's mean is over jobs that ended: all of them, here.
             rows.append(
                 {"placer": name, "seed": seed, "jobs": len(day), **DayScore(*score)._asdict()}

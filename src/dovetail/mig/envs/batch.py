@@ -32,6 +32,7 @@ from dovetail.mig.envs.placement_kernel import MigStage
 from dovetail.mig.envs.reward import StepFacts
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.simulator.tables import MigRules, MigWorlds, WorkloadTables
+from dovetail.mig.workload.estimates import EXACT, estimates_of_days
 
 Infos = dict[str, NDArray[Any]]
 Mask = NDArray[np.int8]
@@ -113,10 +114,12 @@ def addresses(rows: NDArray[Any]) -> Ints:
 
 def worlds_for(
     days: Days, pool: int, seed: int, cluster: MigCluster, rules: MigRules, count: int,
-    room: int | None = None,
+    room: int | None = None, estimates: str = EXACT,
 ) -> MigWorlds:  # fmt: skip
     """MigWorlds over a pool of days."""
-    return MigWorlds(cluster, WorkloadTables(days.draw(pool, seed)), count, rules, room)
+    drawn = days.draw(pool, seed)
+    tables = WorkloadTables(drawn, estimates_of_days(drawn, estimates, seed))
+    return MigWorlds(cluster, tables, count, rules, room)
 
 
 class MigPlacementBatch:
@@ -127,8 +130,9 @@ class MigPlacementBatch:
     ) -> None:
         self.config = config = config or MigPlacementConfig()
         worlds = worlds_for(
-            config.days, config.pool, config.seed, config.cluster, config.rules, count
-        )
+            config.days, config.pool, config.seed, config.cluster, config.rules, count,
+            estimates=config.estimates,
+        )  # fmt: skip
         self.slots = worlds.slot_count
         self.actions = self.slots + (1 if config.may_wait else 0)
         width = config.observation.width(self.slots)

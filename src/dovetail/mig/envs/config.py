@@ -14,6 +14,7 @@ from dovetail.mig.metrics import ENERGY_WEIGHT
 from dovetail.mig.policies import PLACERS
 from dovetail.mig.policy import Placer
 from dovetail.mig.simulator import MigRules
+from dovetail.mig.workload.estimates import EXACT, check_estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,11 @@ class MigPlacementConfig:
     may_wait: bool = False  # one action more: place nothing before the next event
     pool: int = 32  # days that are kept ready; every episode is one of them
     seed: int = 0  # of the pool
+    estimates: str = EXACT  # what is told of run times, see `mig_estimates`
 
     def __post_init__(self) -> None:
         check_pool(self.pool, self.seed)
+        check_estimates(self.estimates)
 
     def __deepcopy__(self, memo: Any) -> MigPlacementConfig:
         return self  # Gymnasium copies what an environment is made with; nothing here changes
@@ -49,9 +52,11 @@ class MigRepartitionConfig:
     energy_weight: float = ENERGY_WEIGHT  # a, in minutes of mean tardiness for a W·min
     pool: int = 32
     seed: int = 0
+    estimates: str = EXACT
 
     def __post_init__(self) -> None:
         check_pool(self.pool, self.seed)
+        check_estimates(self.estimates)
         if self.every < 1 or self.most_likely < 1:
             raise ConfigError(
                 f"every is {self.every} and most_likely {self.most_likely}, expected 1 or more"

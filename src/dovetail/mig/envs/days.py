@@ -8,6 +8,7 @@ from typing import Protocol
 
 from dovetail.mig.workload.day import RATE, RELAXED, mig_day
 from dovetail.mig.workload.jobs import MigWorkload
+from dovetail.mig.workload.seeds import TrainingDays
 
 
 class Days(Protocol):
@@ -19,16 +20,15 @@ class Days(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MigDays:
-    """Published MIG days; the days of one seed are never those of another."""
+    """Published MIG days; the days of one seed are those of the training with that seed."""
 
     slack: tuple[float, float] = RELAXED
     rate: float = RATE
     hours: float = 24.0
 
     def draw(self, count: int, seed: int) -> Sequence[MigWorkload]:
-        # Far from the small seeds that evaluations use.
-        first = 1_000_000 * (seed + 1)
-        return [mig_day(first + i, self.slack, self.rate, self.hours) for i in range(count)]
+        seeds = TrainingDays(seed, count).seeds
+        return [mig_day(each, self.slack, self.rate, self.hours) for each in seeds]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,17 @@ from dovetail.mig.metrics import MINUTE
 from dovetail.mig.policies.features import SLICE_FEATURES, describe_slices
 from dovetail.mig.simulator.mean_field import bin_of
 from dovetail.mig.simulator.placement import describe
-from dovetail.mig.simulator.rows import NOBODY, MigWorld, gpu, moment, need, queue, slices, slot
-from dovetail.mig.simulator.rows import times as times_of
+from dovetail.mig.simulator.rows import (
+    NOBODY,
+    MigWorld,
+    gpu,
+    moment,
+    need,
+    queue,
+    slices,
+    slot,
+    told_time,
+)
 
 OBSERVE = types.void(
     types.CPointer(numba.from_dtype(dtype_of(MigWorld))),
@@ -64,27 +73,26 @@ def scaled(minutes: float) -> float:
 @kernel
 def write_histograms(w: MigWorld, out: Singles) -> None:
     """Shares of the waiting jobs by time left, mean 1g/2g time, mean 3g/4g time, and 7g time."""
-    line, times = queue(w), times_of(w)
+    line = queue(w)
     share = np.float32(1.0 / max(1, w.queued))
     for place in range(w.queued):
         job = line[place]
-        mine = times[job]
         out[bin_of((need(w, job).deadline - w.now) / MINUTE)] += share
-        out[BINS + bin_of((mine[1] + mine[2]) / 2 / MINUTE)] += share
-        out[2 * BINS + bin_of((mine[3] + mine[4]) / 2 / MINUTE)] += share
-        out[3 * BINS + bin_of(mine[7] / MINUTE)] += share
+        out[BINS + bin_of((told_time(w, job, 1) + told_time(w, job, 2)) / 2 / MINUTE)] += share
+        out[2 * BINS + bin_of((told_time(w, job, 3) + told_time(w, job, 4)) / 2 / MINUTE)] += share
+        out[3 * BINS + bin_of(told_time(w, job, 7) / MINUTE)] += share
 
 
 @observation
 def _paper(world: Any, numbers: Any, count: int) -> None:
     w, out = carray(world, (1,))[0], carray(numbers, (count,))
     job = queue(w)[w.head]
-    mine, left = times_of(w)[job], (need(w, job).deadline - w.now) / MINUTE
+    left, whole = (need(w, job).deadline - w.now) / MINUTE, told_time(w, job, 7) / MINUTE
     out[0] = scaled(left)
-    out[1] = scaled((mine[1] + mine[2]) / 2 / MINUTE)
-    out[2] = scaled((mine[3] + mine[4]) / 2 / MINUTE)
-    out[3] = scaled(mine[7] / MINUTE)
-    out[4] = min(1.0, mine[7] / MINUTE / max(left, 0.01))
+    out[1] = scaled((told_time(w, job, 1) + told_time(w, job, 2)) / 2 / MINUTE)
+    out[2] = scaled((told_time(w, job, 3) + told_time(w, job, 4)) / 2 / MINUTE)
+    out[3] = scaled(whole)
+    out[4] = min(1.0, whole / max(left, 0.01))
     write_histograms(w, out[5:])
     busy, sizes = out[5 + 4 * BINS :], out[5 + 4 * BINS + w.slot_count :]
     largest = 0

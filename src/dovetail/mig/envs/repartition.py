@@ -42,8 +42,9 @@ class MigRepartitionBatch:
     ) -> None:
         self.config = config = config or MigRepartitionConfig()
         worlds = worlds_for(
-            config.days, config.pool, config.seed, config.cluster, config.rules, count, MOST_SLICES
-        )
+            config.days, config.pool, config.seed, config.cluster, config.rules, count,
+            MOST_SLICES, config.estimates,
+        )  # fmt: skip
         worlds.follow(config.placer)
         self.ways = max(len(kind.ways) for kind in config.cluster.kinds)
         self.batch = MigBatch(worlds, count, threads, self.ways + 2 * BINS + len(EXTRAS), 0)

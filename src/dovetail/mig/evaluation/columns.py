@@ -151,6 +151,7 @@ def caption(comparison: MigComparison) -> str:
     clusters = "; ".join(clusters_of(comparison))
     text = (
         f"{config['workload']} (seed {config['seed']}, {sum(jobs) / len(jobs):,.0f} jobs) on "
-        f"{clusters}; {days}; ET with a = {config['energy_weight']:.3g}. * best in its column."
+        f"{clusters}; run times told: {config['estimates']}; {days}; "
+        f"ET with a = {config['energy_weight']:.3g}. * best in its column."
     )
     return text if comparison.complete else f"{text} Interrupted: not all runs are included."

@@ -29,6 +29,7 @@ from dovetail.mig.metrics import (
     energy_tardiness,
     summary,
 )
+from dovetail.mig.workload.estimates import EXACT
 from dovetail.mig.workload.jobs import MigWorkload
 
 Progress = Callable[[int, int, str], None]
@@ -86,8 +87,9 @@ def compare_mig(
     seed: int = 0,
     weight: float = ENERGY_WEIGHT,
     progress: Progress | None = None,
+    estimates: str = EXACT,
 ) -> MigComparison:
-    """Run every contender on every day; chance that a placement draws on goes by the day.
+    """Run every contender on every day; lots and the noise of estimates go by the day.
 
     Ctrl-C keeps the days that all contenders have finished, or if there is none the contenders
     that have finished the first.
@@ -102,7 +104,9 @@ def compare_mig(
     try:
         for number, day in enumerate(days):
             for place, part in enumerate(parts):
-                found[number].append(summary(part.run(day, seed + number), weight))
+                found[number].append(
+                    summary(part.run(day, seed + number, estimates=estimates), weight)
+                )
                 if progress is not None:
                     progress(number * len(chosen) + place + 1, total, names[place])
     except KeyboardInterrupt:
@@ -118,6 +122,7 @@ def compare_mig(
         config={
             "version": version(),
             "seed": seed,
+            "estimates": estimates,
             "energy_weight": weight,
             "workload": days[0].trace.name,
             "notes": list(days[0].trace.notes),

@@ -24,6 +24,7 @@ from dovetail.mig.policy import Placer
 from dovetail.mig.schedule import MigSchedule
 from dovetail.mig.simulator import simulate_mig
 from dovetail.mig.simulator.engine import Watch
+from dovetail.mig.workload.estimates import EXACT, mig_estimates
 from dovetail.mig.workload.jobs import MigWorkload
 
 NONE = "none"
@@ -69,10 +70,19 @@ class ResolvedContender:
     placer: Placer
     repartitioner: MeanField | None
 
-    def run(self, workload: MigWorkload, seed: int = 0, watch: Watch | None = None) -> MigSchedule:
+    def run(
+        self,
+        workload: MigWorkload,
+        seed: int = 0,
+        watch: Watch | None = None,
+        estimates: str = EXACT,
+    ) -> MigSchedule:
+        """Play a day; lots and noise of estimates go by the seed."""
+        told = mig_estimates(workload, estimates, seed)
         return simulate_mig(
-            workload, self.cluster, self.placer, self.repartitioner, seed=seed, watch=watch
-        )
+            workload, self.cluster, self.placer, self.repartitioner,
+            seed=seed, watch=watch, estimates=told,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

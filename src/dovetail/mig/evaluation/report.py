@@ -144,7 +144,8 @@ def _play(
 ) -> tuple[MigSchedule, CutHistory]:
     parts = row.contender.parts()
     cuts = CutHistory.of(parts.cluster, float(day.trace.jobs.submit[0]))
-    return parts.run(day, int(comparison.config["seed"]), cuts), cuts
+    config = comparison.config
+    return parts.run(day, int(config["seed"]), cuts, str(config["estimates"])), cuts
 
 
 def _meanings() -> str:
@@ -166,6 +167,7 @@ def _assumptions(comparison: MigComparison) -> str:
         ("Jobs a day", f"{count(min(jobs))} to {count(max(jobs))}"),
         *(("GPUs as cut at first", cluster) for cluster in clusters_of(comparison)),
         ("Who is next", "the waiting job with the earliest deadline, unless a placement passes it"),
+        ("What policies are told of run times", str(config["estimates"])),
         ("Preemption", "never"),
         ("Weight a of energy in ET", f"{config['energy_weight']:.3g}"),
         ("Version", str(config["version"])),

@@ -21,6 +21,7 @@ from dovetail.mig.gpus.table import GPU_MODELS
 from dovetail.mig.metrics import energy_tardiness, summary
 from dovetail.mig.policy import Placer
 from dovetail.mig.simulator import simulate_mig
+from dovetail.mig.workload.estimates import EXACT, estimates_of_days
 from dovetail.mig.workload.jobs import MigWorkload
 
 Objective = Callable[[dict[str, Any]], float]
@@ -59,6 +60,7 @@ def best_configurations(
     placer: Placer,
     objective: Objective = by_energy_tardiness,
     progress: Callable[[int], None] = lambda tried: None,
+    estimates: str = EXACT,
 ) -> StaticCut:
     """Recut one GPU at a time, from the cluster as it is, while that lowers the mean cost.
 
@@ -67,12 +69,18 @@ def best_configurations(
     if not days:
         raise ConfigError("no days to search on; give one at least")
     costs: dict[tuple[Any, ...], float] = {}
+    told = estimates_of_days(days, estimates)
 
     def cost_of(candidate: MigCluster) -> float:
         key = _multiset(candidate)
         if key not in costs:
             costs[key] = float(
-                np.mean([objective(summary(simulate_mig(d, candidate, placer))) for d in days])
+                np.mean(
+                    [
+                        objective(summary(simulate_mig(day, candidate, placer, estimates=known)))
+                        for day, known in zip(days, told, strict=True)
+                    ]
+                )
             )
             progress(len(costs))
         return costs[key]

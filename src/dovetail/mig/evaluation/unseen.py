@@ -1,10 +1,9 @@
 """A learned placement or control on days it was not trained on, and whom it is compared with.
 
-    learned = LearnedContender.load("model")
-    others = rivals(learned, ["eft", "categorical-edf"], learned.weight)
-    found = compare_mig(learned.source.days(10, seed=0), [learned.contender(), *others])
-
-Trainings draw their days from seeds of a million and more: those of an evaluation are below.
+learned = LearnedContender.load("model")
+others = rivals(learned, ["eft", "categorical-edf"], learned.weight)
+days = learned.source.days(EvaluationDays(0, 10))
+found = compare_mig(days, [learned.contender(), *others])
 """
 
 from __future__ import annotations
@@ -22,13 +21,9 @@ from dovetail.mig.gpus.cluster import MIG_DAY_CLUSTER, MigCluster
 from dovetail.mig.metrics import ENERGY_WEIGHT
 from dovetail.mig.policies.learned.control import CONTROL_MODELS
 from dovetail.mig.policies.learned.placement import PLACER_MODELS, SHIPPED, SHIPPED_NAME
+from dovetail.mig.workload.estimates import EXACT
+from dovetail.mig.workload.seeds import SearchDays
 from dovetail.mig.workload.source import MigSource
-
-FIRST_TRAINED = 1_000_000
-"""Seeds from here on are for training."""
-
-SEARCHED = 900_000
-"""The first seed of the days on which the best static configurations are searched."""
 
 SEARCH_DAYS = 10
 """With four, the cut that was found did worse on other days than the one it began from."""
@@ -83,28 +78,21 @@ def rivals(
     placers: Sequence[str],
     weight: float,
     progress: Callable[[int], None] = lambda tried: None,
+    estimates: str = EXACT,
 ) -> list[Contender]:
     """Heuristics on the same cluster, and the best of them on GPUs that are cut as suits it best.
 
     The cut is searched on days of its own, from the learned one's cluster on.
     """
     found = best_configurations(
-        learned.source.days(SEARCH_DAYS, SEARCHED),
+        learned.source.days(SearchDays(SEARCH_DAYS)),
         MigCluster.open(learned.cluster),
         placer_behind(STATIC),
         by_weighted(weight),
         progress,
+        estimates,
     )
     return [
         *(Contender(placer, learned.cluster) for placer in placers),
         Contender(STATIC, found.cluster.text),
     ]
-
-
-def refuse_trained(seed: int, days: int) -> None:
-    """Raise if these days might be ones that the policy, or the static cut, was fitted to."""
-    if seed + days > SEARCHED:
-        raise ConfigError(
-            f"seeds from {seed} on: those from {SEARCHED} on are for training and for the search "
-            "of static cuts; give a smaller one"
-        )

@@ -22,6 +22,9 @@ from dovetail.mig.gpus.model import GpuModel
 Cut = tuple[str, ...]
 """The profiles of one GPU's instances."""
 
+MOST_GPUS = 100_000
+"""Of one plan."""
+
 # Names go into YAML, into Slurm's files and onto command lines: letters, digits, dot, dash.
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 
@@ -59,17 +62,21 @@ class MigPlan:
             _refuse_unsafe("node name", node)
             if count > 1:
                 raise ConfigError(f"node {node} is named twice")
+        legal: set[Cut] = set()
         for part in self.nodes:
-            self._check(part)
+            self._check(part, legal)
 
-    def _check(self, part: NodePlan) -> None:
+    def _check(self, part: NodePlan, legal: set[Cut]) -> None:
+        """Cuts that were found to be legal are not looked at again: there are few of them."""
         for index, cut in enumerate(part.gpus):
-            try:
-                self.model.place(cut)
-            except MigRuleError as broken:
-                raise MigRuleError(
-                    broken.rule, f"node {part.node} GPU {index}: {broken.problem}"
-                ) from None
+            if cut not in legal:
+                try:
+                    self.model.place(cut)
+                except MigRuleError as broken:
+                    raise MigRuleError(
+                        broken.rule, f"node {part.node} GPU {index}: {broken.problem}"
+                    ) from None
+                legal.add(cut)
 
     @cached_property
     def groups(self) -> tuple[NodeGroup, ...]:
@@ -108,8 +115,7 @@ def cut_of(number: int, model: GpuModel) -> Cut:
 
 def deal(nodes: Sequence[str], gpus: int, cuts: Sequence[Cut]) -> tuple[NodePlan, ...]:
     """The cuts of one node for every node, or those of all nodes, node by node."""
-    if not 1 <= gpus <= MAX_GPUS_PER_NODE:
-        raise ConfigError(f"{gpus} GPUs per node, expected 1 to {MAX_GPUS_PER_NODE}")
+    refuse_too_many(nodes, gpus)
     if len(cuts) not in (gpus, gpus * len(nodes)):
         raise ConfigError(
             f"{len(cuts)} configurations; give {gpus} (one per GPU of a node) or "
@@ -120,6 +126,16 @@ def deal(nodes: Sequence[str], gpus: int, cuts: Sequence[Cut]) -> tuple[NodePlan
         NodePlan(node, tuple(all_cuts[index * gpus : (index + 1) * gpus]))
         for index, node in enumerate(nodes)
     )
+
+
+def refuse_too_many(nodes: Sequence[str], gpus: int) -> None:
+    """Raise unless there are nodes, with as many GPUs each as a node can have."""
+    if not 1 <= gpus <= MAX_GPUS_PER_NODE:
+        raise ConfigError(f"{gpus} GPUs per node, expected 1 to {MAX_GPUS_PER_NODE}")
+    if not 1 <= len(nodes) * gpus <= MOST_GPUS:
+        raise ConfigError(
+            f"{len(nodes):,} nodes with {gpus} GPUs each; a plan is for 1 to {MOST_GPUS:,} GPUs"
+        )
 
 
 def spread(nodes: Sequence[str], gpus: int, cuts: Sequence[Cut]) -> tuple[NodePlan, ...]:

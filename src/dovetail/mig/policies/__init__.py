@@ -6,6 +6,7 @@ from dovetail.domain.registry import Registry
 from dovetail.mig.policies import heuristics
 from dovetail.mig.policies.heuristics import marginal
 from dovetail.mig.policies.prices import PriceWeights, priced
+from dovetail.mig.policies.unsure_prices import UnsurePrices, unsure_priced
 from dovetail.mig.policy import Placer
 
 MARGINAL_WEIGHT = 8e-4
@@ -24,8 +25,9 @@ PLACERS: Registry[Placer] = Registry(
             marginal(MARGINAL_WEIGHT),
             heuristics.CATEGORICAL,
             priced(PriceWeights(), "prices", passes=16),
+            unsure_priced(UnsurePrices(), "unsure-prices", passes=16),
         )
     },
 )
 
-__all__ = ["PLACERS", "PriceWeights", "marginal", "priced"]
+__all__ = ["PLACERS", "PriceWeights", "UnsurePrices", "marginal", "priced", "unsure_priced"]

@@ -27,6 +27,7 @@ from dovetail.mig.policy import Placer
 from dovetail.mig.simulator import events
 from dovetail.mig.simulator.engine import NEVER, steer
 from dovetail.mig.simulator.tables import MigRules, MigWorlds, WorkloadTables
+from dovetail.mig.workload.estimates import MigEstimates
 from dovetail.mig.workload.jobs import MigWorkload
 
 
@@ -50,9 +51,12 @@ class DayRunner:
         days: Sequence[MigWorkload],
         rules: MigRules,
         threads: int = 1,
+        estimates: Sequence[MigEstimates] | None = None,
     ) -> None:
         self.cluster, self.count = cluster, len(days)
-        self._worlds = MigWorlds(cluster, WorkloadTables(days), len(days), rules, MOST_SLICES)
+        self._worlds = MigWorlds(
+            cluster, WorkloadTables(days, estimates), len(days), rules, MOST_SLICES
+        )
         parts = min(threads, len(days))
         self._parts, self._threads = parts, ThreadPoolExecutor(parts) if parts > 1 else None
 

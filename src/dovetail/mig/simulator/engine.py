@@ -26,6 +26,7 @@ from dovetail.mig.simulator.mean_field import draw_all, show, show_more
 from dovetail.mig.simulator.placement import describe, put, seek
 from dovetail.mig.simulator.rows import NOBODY, MigWorld, keys, moment, slice_facts, slices
 from dovetail.mig.simulator.tables import MigRules, MigWorlds, WorkloadTables
+from dovetail.mig.workload.estimates import EXACT, MigEstimates, mig_estimates
 from dovetail.mig.workload.jobs import MigWorkload
 
 Watch = Callable[[float, Ints], None]
@@ -147,15 +148,18 @@ def simulate_mig(
     rules: MigRules = PLAIN,
     seed: int = 0,
     watch: Watch | None = None,
+    estimates: MigEstimates | None = None,
 ) -> MigSchedule:
     """Run every job; `seed` is of the placements and controllers that draw lots.
 
+    `estimates` is what policies are told of run times, the truth unless given.
     `watch` is told how the GPUs are cut each time after they may have been cut anew.
     """
     if seed < 0:
         raise ConfigError(f"seed is {seed}, expected 0 or more")
     room = None if repartitioner is None else MOST_SLICES
-    worlds = MigWorlds(cluster, WorkloadTables([workload]), 1, rules, room)
+    told = estimates or mig_estimates(workload, EXACT)
+    worlds = MigWorlds(cluster, WorkloadTables([workload], [told]), 1, rules, room)
     worlds.load(0, 0, seed)
     worlds.follow(placer)
     rank, parameters = placer.rank.pointer, placer.numbers()
@@ -165,7 +169,7 @@ def simulate_mig(
         _steer(worlds.world, rank, parameters, *repartitioner.arguments(cluster))
     else:
         every = NEVER if repartitioner is None else repartitioner.every
-        ask_once = _question(repartitioner, worlds, workload)
+        ask_once = _question(repartitioner, worlds)
         while _play(worlds.world, rank, parameters, int(worlds.world["events"][0]) + every):
             ask_once()
             if watch is not None:
@@ -178,12 +182,13 @@ def simulate_mig(
         "busy": rules.busy.value,
         "pause": rules.pause,
         "seed": seed,
+        "estimates": told.name,
     }
     return schedule_of(worlds, 0, workload, seconds, config)
 
 
 def _question(
-    repartitioner: Repartitioner | MeanField | None, worlds: MigWorlds, workload: MigWorkload
+    repartitioner: Repartitioner | MeanField | None, worlds: MigWorlds
 ) -> Callable[[], None]:
     """How the repartitioner is asked, and its answer carried out, between two events."""
     if isinstance(repartitioner, MeanField):
@@ -193,7 +198,7 @@ def _question(
 
     def ask_all() -> None:
         assert repartitioner is not None  # without one nobody is ever asked
-        _ask(worlds.world, repartitioner.wanted(_view(worlds), workload).astype(np.int64))
+        _ask(worlds.world, repartitioner.wanted(_view(worlds)).astype(np.int64))
 
     return ask_all
 
@@ -211,11 +216,14 @@ def play_through(worlds: MigWorlds, placer: Placer, day: int, seed: int = 0) -> 
 
 def _view(worlds: MigWorlds) -> ClusterView:
     world = worlds.world[0]
+    waiting = worlds.queue[0, : world["queued"]][::-1].copy()
     return ClusterView(
         now=float(world["now"]),
         way=worlds.cuts["way"][worlds.gpu["cut"][0]],
         busy=worlds.gpu["busy"][0].copy(),
-        waiting=worlds.queue[0, : world["queued"]][::-1].copy(),
+        waiting=waiting,
+        deadline=worlds.stock.needs[0]["deadline"][waiting],
+        times=worlds.stock.times[0][waiting] * worlds.task["told"][0, waiting, None],
     )
 
 

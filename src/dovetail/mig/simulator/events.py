@@ -17,6 +17,7 @@ from dovetail.mig.simulator.devices import (
     settle,
     try_goal,
 )
+from dovetail.mig.simulator.history import forget, note, tell
 from dovetail.mig.simulator.queue import enqueue
 from dovetail.mig.simulator.rows import NOBODY, MigWorld, gpu, need, slot, task
 
@@ -32,6 +33,8 @@ def begin(w: MigWorld) -> None:
         mine = task(w, job)
         mine.start = mine.end = math.nan
         mine.gpu, mine.size, mine.offset, mine.left = NOBODY, 0, 0, 1.0
+        mine.told = mine.thought = 1.0
+    forget(w)
     for number in range(w.gpu_count):
         one = gpu(w, number)
         one.count, one.goal, one.ready, one.since = 0, NOBODY, math.inf, w.now
@@ -65,6 +68,7 @@ def go_on(w: MigWorld) -> bool:
             finish_making(w, number)
             refresh(w, number)
     while w.arrived < w.job_count and need(w, w.arrived).release == now:
+        tell(w, w.arrived)
         enqueue(w, w.arrived)
         w.arrived += 1
         w.events += 1
@@ -84,6 +88,7 @@ def _complete(w: MigWorld, number: int) -> None:
             if over > 0:
                 w.late += 1
                 w.tardiness += over
+            note(w, here.job)
             clear(here)
             ended += 1
     w.finished += ended

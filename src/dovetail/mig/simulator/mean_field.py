@@ -13,7 +13,7 @@ from dovetail.mig.mean_field import BINS, EDGES
 from dovetail.mig.metrics import MINUTE
 from dovetail.mig.simulator.devices import ask
 from dovetail.mig.simulator.placement import chance
-from dovetail.mig.simulator.rows import NOBODY, MigWorld, cut, gpu, kind, need, queue, times
+from dovetail.mig.simulator.rows import NOBODY, MigWorld, cut, gpu, kind, need, queue, told_time
 
 DAY = 86400.0
 RECENT = 1800.0
@@ -42,10 +42,10 @@ def show(w: MigWorld, ways: int, out: Any) -> None:
         out[cut(w, one.cut).way] += 1.0 / w.gpu_count
         busy += one.busy
         compute += kind(w, one.kind).slices
-    line, table, share = queue(w), times(w), 1.0 / max(1, w.queued)
+    line, share = queue(w), 1.0 / max(1, w.queued)
     for place in range(w.queued):
         job = line[place]
-        out[ways + bin_of(table[job, 7] / MINUTE)] += share
+        out[ways + bin_of(told_time(w, job, 7) / MINUTE)] += share
         out[ways + BINS + bin_of((need(w, job).deadline - w.now) / MINUTE)] += share
     extras = out[ways + 2 * BINS :]
     extras[0] = min(1.0, w.queued / SCALE)
@@ -59,10 +59,10 @@ def show_more(w: MigWorld, out: Floats) -> None:
     compute = 0
     for number in range(w.gpu_count):
         compute += kind(w, gpu(w, number).kind).slices
-    line, table, work, overdue = queue(w), times(w), 0.0, 0
+    line, work, overdue = queue(w), 0.0, 0
     for place in range(w.queued):
         job = line[place]
-        work += min(DAY, table[job, 1]) / MINUTE
+        work += min(DAY, told_time(w, job, 1)) / MINUTE
         overdue += need(w, job).deadline < w.now
     out[0] = min(4.0, w.queued / compute)
     out[1] = min(4.0, overdue / compute)

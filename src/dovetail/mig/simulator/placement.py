@@ -8,6 +8,7 @@ from dovetail.domain.compiled import inner
 from dovetail.domain.tables import Word
 from dovetail.mig.policy import MomentFacts, SliceFacts
 from dovetail.mig.simulator.devices import clear, refresh
+from dovetail.mig.simulator.history import believe, expected_end, interrupt, rest, start
 from dovetail.mig.simulator.queue import dequeue, due_by, enqueue
 from dovetail.mig.simulator.rows import (
     NOBODY,
@@ -24,6 +25,7 @@ from dovetail.mig.simulator.rows import (
     slot,
     task,
     time_on,
+    told_on,
 )
 
 
@@ -87,7 +89,8 @@ def describe(w: MigWorld) -> None:
     now.free, now.slots = w.free, w.open_slots
     now.shortest = math.inf
     for number in range(w.kind_count):
-        now.shortest = min(now.shortest, time_on(w, job, number, kind(w, number).slices))
+        now.shortest = min(now.shortest, told_on(w, job, number, kind(w, number).slices))
+    now.likely, now.spread = believe(w, job)
     now.busy = now.compute = 0
     for number in range(w.gpu_count):
         now.busy += gpu(w, number).busy
@@ -102,6 +105,7 @@ def _describe_soon(w: MigWorld, job: int, now: MomentFacts) -> None:
     """Of each size, the busy slice that will be free first."""
     now.soon1 = now.soon2 = now.soon3 = now.soon4 = now.soon7 = math.inf
     now.then1 = now.then2 = now.then3 = now.then4 = now.then7 = math.inf
+    now.rest1 = now.rest2 = now.rest3 = now.rest4 = now.rest7 = math.inf
     for number in range(w.gpu_count):
         one = gpu(w, number)
         if one.busy > 0 and one.goal == NOBODY:
@@ -113,8 +117,9 @@ def _describe_soon(w: MigWorld, job: int, now: MomentFacts) -> None:
 
 @inner
 def _note_soon(w: MigWorld, job: int, here: SlotRow, now: MomentFacts) -> None:
-    soon = here.until - w.now
-    then = time_on(w, job, gpu(w, here.gpu).kind, here.size) * task(w, job).left
+    soon = expected_end(w, here) - w.now
+    then = told_on(w, job, gpu(w, here.gpu).kind, here.size) * task(w, job).thought
+    _note_rest(here.size, rest(w, here), now)
     if here.size == 1 and soon < now.soon1:
         now.soon1, now.then1 = soon, then
     elif here.size == 2 and soon < now.soon2:
@@ -128,10 +133,24 @@ def _note_soon(w: MigWorld, job: int, here: SlotRow, now: MomentFacts) -> None:
 
 
 @inner
+def _note_rest(size: int, seconds: float, now: MomentFacts) -> None:
+    if size == 1:
+        now.rest1 = min(now.rest1, seconds)
+    elif size == 2:
+        now.rest2 = min(now.rest2, seconds)
+    elif size == 3:
+        now.rest3 = min(now.rest3, seconds)
+    elif size == 4:
+        now.rest4 = min(now.rest4, seconds)
+    elif size == 7:
+        now.rest7 = min(now.rest7, seconds)
+
+
+@inner
 def _describe_slice(w: MigWorld, job: int, found: SliceFacts) -> None:
     one = gpu(w, found.gpu)
     found.slices = kind(w, one.kind).slices
-    found.duration = time_on(w, job, one.kind, found.size) * task(w, job).left
+    found.duration = told_on(w, job, one.kind, found.size) * task(w, job).thought
     found.lateness = w.now + found.duration - need(w, job).deadline
     found.energy = extra_energy(w, found.gpu, found.size, found.duration)
     found.packed = one.busy / found.slices
@@ -147,7 +166,7 @@ def extra_energy(w: MigWorld, number: int, size: int, duration: float) -> float:
     while at < end:
         change, leaving = end, 0
         for row in range(one.first, one.first + one.count):
-            until = slot(w, row).until
+            until = expected_end(w, slot(w, row))
             if at < until < change:
                 change, leaving = until, 0
             if until == change:
@@ -177,6 +196,7 @@ def put(w: MigWorld, row: int) -> None:
     here, mine = slot(w, row), task(w, job)
     whole = time_on(w, job, gpu(w, here.gpu).kind, here.size)
     here.job, here.begun, here.until = job, w.now, w.now + whole * mine.left
+    start(w, job, told_on(w, job, gpu(w, here.gpu).kind, here.size))
     if math.isnan(mine.start):
         mine.start = w.now
     mine.gpu, mine.size, mine.offset = here.gpu, here.size, here.offset
@@ -202,6 +222,7 @@ def _evict(w: MigWorld, job: int) -> bool:
     mine = task(w, here.job)
     whole = time_on(w, here.job, gpu(w, here.gpu).kind, here.size)
     mine.left = max(0.0, mine.left - (w.now - here.begun) / whole)
+    interrupt(w, here, told_on(w, here.job, gpu(w, here.gpu).kind, here.size))
     enqueue(w, here.job)
     clear(here)
     w.preemptions += 1

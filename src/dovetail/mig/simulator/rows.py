@@ -29,6 +29,7 @@ class MigWorld(Row):
     job_count: int
     gpu_count: int
     kind_count: int
+    group_count: int  # of jobs, see HistoryRow
     slot_count: int  # rows of slots, in use or not
     arrived: int  # jobs so far: also the next one to come
     queued: int
@@ -51,11 +52,12 @@ class MigWorld(Row):
     passed: int  # jobs at the head of the queue that it has passed over since the last event
     # addresses
     jobs: int  # [job_count] MigJobRow
-    times: int  # [job_count, COLUMNS] seconds
+    times: int  # [job_count, COLUMNS] true seconds
     tasks: int  # [job_count] ProgressRow
     queue: int  # [job_count] rows of jobs, the earliest deadline last
     slots: int  # [slot_count] SlotRow
     gpus: int  # [gpu_count] GpuRow
+    history: int  # [1 + groups] HistoryRow: of all jobs, then of each group
     kinds: int  # [kind_count] ModelRow
     watts: int  # [kind_count, COLUMNS]
     cuts: int  # ConfigurationRow: configurations of all kinds, one after the other
@@ -72,6 +74,9 @@ class MigJobRow(Row):
     deadline: float  # inf: none
     memory: float  # GB
     category: int  # see MigWorkload.sublinearity
+    length: float  # true seconds on the largest size that it can run on
+    told: float  # factor of the true times that is told; NaN: predicted on arrival
+    group: int  # row of history, from 1
 
 
 class ProgressRow(Row):
@@ -83,6 +88,14 @@ class ProgressRow(Row):
     size: int
     offset: int  # of its instance, see SlotRow
     left: float  # share of its work that is still to be done
+    told: float  # factor of the true times: all that a policy sees is multiplied by it
+    thought: float  # share of its work that is still to be done, by estimate
+    # while it runs
+    expected: float  # when it ends by estimate, see `history.expected_end`
+    likely: float  # seconds that this run is likely to take, as was believed when it started
+    spread: float  # deviation of the logarithm of that
+    rest: float  # seconds that it is likely to go on, as of `rest_at`
+    rest_at: float
 
 
 class SlotRow(Row):
@@ -96,6 +109,17 @@ class SlotRow(Row):
     job: int
     begun: float
     until: float  # when its job ends; inf: no job
+
+
+class HistoryRow(Row):
+    """Sums over ended jobs: x is the logarithm of the estimated length, y of the true one."""
+
+    count: float
+    x: float
+    y: float
+    xx: float
+    xy: float
+    yy: float
 
 
 class GpuRow(Row):
@@ -145,6 +169,7 @@ task = row_accessor(MigWorld, "tasks", ProgressRow)
 slot = row_accessor(MigWorld, "slots", SlotRow)
 gpu = row_accessor(MigWorld, "gpus", GpuRow)
 kind = row_accessor(MigWorld, "kinds", ModelRow)
+ended = row_accessor(MigWorld, "history", HistoryRow)
 cut = row_accessor(MigWorld, "cuts", ConfigurationRow)
 slice_facts = row_accessor(MigWorld, "slices", SliceFacts)
 moment_facts = row_accessor(MigWorld, "moment", MomentFacts)
@@ -161,12 +186,6 @@ _moment = column_address(MigWorld, "moment", numba.from_dtype(dtype_of(MomentFac
 def queue(w: MigWorld) -> Any:
     """Rows of the waiting jobs; the earliest deadline stands at `queued - 1`."""
     return carray(_queue(w), (w.job_count,), np.int64)
-
-
-@inner
-def times(w: MigWorld) -> Any:
-    """[jobs, COLUMNS] seconds on an A100's slice of that many compute slices."""
-    return carray(_times(w), (w.job_count, COLUMNS))
 
 
 @inner
@@ -190,6 +209,18 @@ def moment(w: MigWorld) -> Any:
 def time_on(w: MigWorld, job: int, number: int, size: int) -> float:
     """Seconds that the whole job takes on a slice of this kind and size; inf: cannot run."""
     return _times(w)[job * COLUMNS + size] / kind(w, number).speed
+
+
+@inner
+def told_time(w: MigWorld, job: int, size: int) -> float:
+    """Seconds on an A100's slice of this size, by estimate."""
+    return _times(w)[job * COLUMNS + size] * task(w, job).told
+
+
+@inner
+def told_on(w: MigWorld, job: int, number: int, size: int) -> float:
+    """The same on a slice of this kind: what policies are shown, never the truth."""
+    return time_on(w, job, number, size) * task(w, job).told
 
 
 @inner

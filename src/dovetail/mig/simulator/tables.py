@@ -23,6 +23,7 @@ from dovetail.mig.policy import KEYS, Busy, MomentFacts, Placer, Preemption, Sli
 from dovetail.mig.simulator.rows import (
     ConfigurationRow,
     GpuRow,
+    HistoryRow,
     MigJobRow,
     MigWorld,
     ModelRow,
@@ -30,6 +31,7 @@ from dovetail.mig.simulator.rows import (
     ProgressRow,
     SlotRow,
 )
+from dovetail.mig.workload.estimates import EXACT, MigEstimates, groups, lengths, mig_estimates
 from dovetail.mig.workload.jobs import COLUMNS, MigWorkload
 
 PAUSE = 4.0
@@ -50,13 +52,17 @@ class MigRules:
 
 
 class WorkloadTables:
-    """Workloads as tables that worlds share; nothing in them changes."""
+    """Workloads, and what is told of their jobs, as tables that worlds share and never change."""
 
-    def __init__(self, workloads: Sequence[MigWorkload]) -> None:
+    def __init__(
+        self, workloads: Sequence[MigWorkload], estimates: Sequence[MigEstimates] | None = None
+    ) -> None:
         if not workloads:
             raise ConfigError("no workload to play; give one at least")
         self.workloads = tuple(workloads)
-        self.needs = [_needs(workload) for workload in workloads]
+        told = estimates or [mig_estimates(workload, EXACT) for workload in workloads]
+        self.needs = [_needs(*pair) for pair in zip(workloads, told, strict=True)]
+        self.most_groups = max(int(needs["group"].max()) for needs in self.needs)
         self.times = [np.ascontiguousarray(workload.times) for workload in workloads]
         self.most_jobs = max(map(len, workloads))
         self.address: Ints = np.array(
@@ -89,6 +95,7 @@ class MigWorlds:
         gpus, jobs = len(cluster.models), stock.most_jobs
         self.world = new_table(MigWorld, count)
         self.task = _tables(ProgressRow, count, jobs)
+        self.history = _tables(HistoryRow, count, 1 + stock.most_groups)
         self.queue = np.zeros((count, jobs), np.int64)
         self.slot = _tables(SlotRow, count, slots)
         self.gpu = _tables(GpuRow, count, gpus)
@@ -132,13 +139,13 @@ class MigWorlds:
     def _fill(self, count: int) -> None:
         world = self.world
         world["gpu_count"], world["kind_count"] = self.gpu.shape[1], len(self.kinds)
-        world["slot_count"] = self.slot_count
+        world["slot_count"], world["group_count"] = self.slot_count, self.stock.most_groups
         world["pause"] = self.rules.pause
         world["drains"] = self.rules.busy is Busy.DRAIN
         world["preempts"] = self.rules.preemption is Preemption.LATEST_DEADLINE
         own: dict[str, NDArray[Any]] = {
             "tasks": self.task, "queue": self.queue, "slots": self.slot, "gpus": self.gpu,
-            "slices": self.slice, "moment": self.moment, "keys": self.keys,
+            "history": self.history, "slices": self.slice, "moment": self.moment, "keys": self.keys,
         }  # fmt: skip
         for name, table in own.items():
             world[name] = table.ctypes.data + table.strides[0] * np.arange(count)
@@ -153,11 +160,13 @@ def _tables(row: Any, count: int, rows: int) -> NDArray[Any]:
     return np.zeros((count, rows), dtype_of(row))
 
 
-def _needs(workload: MigWorkload) -> NDArray[Any]:
+def _needs(workload: MigWorkload, estimates: MigEstimates) -> NDArray[Any]:
     table = new_table(MigJobRow, len(workload))
     jobs = workload.trace.jobs
     table["release"], table["memory"] = jobs.submit, jobs.memory
     table["deadline"], table["category"] = workload.deadline, workload.sublinearity()
+    table["length"], table["group"] = lengths(workload), groups(workload) + 1
+    table["told"] = estimates.factors
     return table
 
 

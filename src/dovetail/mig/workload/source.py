@@ -1,8 +1,9 @@
 """Where days for sliced GPUs come from: drawn, saved, or pods that were recorded.
 
-MigSource().days(count=10, seed=0)                         # ten published MIG days
-MigSource(pods=Path("openb.csv"), compress=100.0).days(1, seed=0)
-MigSource(workload=Path("day.csv")).days(1, seed=0)
+MigSource().days(EvaluationDays(0, 10))                    # ten published MIG days
+MigSource(slack=TIGHT).days(TrainingDays(run=0, count=32))
+MigSource(pods=Path("openb.csv"), compress=100.0).day(seed=0)
+MigSource(workload=Path("day.csv")).day(seed=0)
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dovetail.mig.workload.day import RATE, RELAXED, mig_day
 from dovetail.mig.workload.file import read_mig_workload
 from dovetail.mig.workload.jobs import MigWorkload
 from dovetail.mig.workload.pods import mig_pods
+from dovetail.mig.workload.seeds import DaySeeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,17 @@ class MigSource:
                 f"slack is {self.slack[0]:g} to {self.slack[1]:g}, expected above 0 and ascending"
             )
 
-    def days(self, count: int, seed: int) -> list[MigWorkload]:
-        """So many days with seeds from `seed` on; of pods only the deadlines are drawn."""
-        seeds = range(seed, seed + count)
+    def day(self, seed: int) -> MigWorkload:
+        """One day with any seed: to look at, not to report on."""
+        return self._draw(range(seed, seed + 1))[0]
+
+    def days(self, chosen: DaySeeds) -> list[MigWorkload]:
+        """The days of these seeds; of pods only the deadlines are drawn."""
+        return self._draw(chosen.seeds)
+
+    def _draw(self, seeds: range) -> list[MigWorkload]:
         if self.workload is not None:
-            if count > 1:
+            if len(seeds) > 1:
                 raise ConfigError(f"{self.workload} is one workload; ask for one day of it")
             return [read_mig_workload(self.workload)]
         if self.pods is not None:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from dovetail.domain.jobs import Floats
 from dovetail.domain.registry import Registry
 from dovetail.mig.policies import PLACERS
 from dovetail.mig.policies.prices import PriceWeights, priced
+from dovetail.mig.policies.unsure_prices import UnsurePrices, unsure_priced
 from dovetail.mig.policy import Placer
 
 SHIPPED_NAME = "dovetail"
@@ -32,14 +34,26 @@ PASSES = 16
 """Jobs passed over between two events. Of the jobs of ten MIG days 18.1 % were late with 0, 9.2 %
 with 4, 8.6 % with 16, and 8.6 % with 64."""
 
-SCALE = PriceWeights(
-    rent1=1.0, rent2=1.0, rent3=1.0, rent4=1.0, rent7=1.0, crowded=1.0, queued=1.0,
-    tardy=0.7, energy=1.0, wait=0.3, delay=1.0, sharp=1.0,
-)  # fmt: skip
-"""By how much each price is varied at first, in units of a search's spread."""
+SCALES = {"tardy": 0.7, "wait": 0.3, "doubt": 0.3, "risk": 0.5}
+"""By how much a price is varied at first, in units of a search's spread; the others by 1."""
 
 LIMIT = 30.0
 """No weight is larger: exp() must not overflow wherever a search goes."""
+
+
+class Prices(NamedTuple):
+    """A kind of prices: its weights, and the placement that goes by them."""
+
+    weights: Any  # a dataclass of numbers
+    placer: Callable[[Any, str, int], Placer]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(part.name for part in fields(self.weights))
+
+
+KNOWN = Prices(PriceWeights, priced)
+UNCERTAIN = Prices(UnsurePrices, unsure_priced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +63,29 @@ class WaitingRule:
     name: str
     passes: int = 0
     fixed: Mapping[str, float] = field(default_factory=dict)  # weights that are not learned
+    prices: Prices = KNOWN
 
     @property
     def varied(self) -> tuple[str, ...]:
         """The weights that are learned."""
-        return tuple(part.name for part in fields(PriceWeights) if part.name not in self.fixed)
+        return tuple(name for name in self.prices.names if name not in self.fixed)
 
     @property
     def start(self) -> Floats:
-        return self._vector(PriceWeights())
+        weights = self.prices.weights()
+        return np.array([getattr(weights, name) for name in self.varied])
 
     @property
     def scale(self) -> Floats:
-        return self._vector(SCALE)
+        return np.array([SCALES.get(name, 1.0) for name in self.varied])
 
-    def weights(self, vector: Floats) -> PriceWeights:
+    def weights(self, vector: Floats) -> Any:
         """The prices of a vector."""
         limited = np.clip(vector, -LIMIT, LIMIT).tolist()
-        return PriceWeights(**dict(zip(self.varied, limited, strict=True)), **self.fixed)
+        return self.prices.weights(**dict(zip(self.varied, limited, strict=True)), **self.fixed)
 
     def placer(self, vector: Floats, name: str) -> Placer:
-        return priced(self.weights(vector), name, self.passes)
-
-    def _vector(self, weights: PriceWeights) -> Floats:
-        return np.array([getattr(weights, name) for name in self.varied])
+        return self.prices.placer(self.weights(vector), name, self.passes)
 
 
 WAITING_RULES: Registry[WaitingRule] = Registry(
@@ -83,11 +96,13 @@ WAITING_RULES: Registry[WaitingRule] = Registry(
             WaitingRule("place", fixed={"wait": math.inf, "delay": 0.0}),
             WaitingRule("wait"),
             WaitingRule("pass", PASSES),
+            WaitingRule("unsure", PASSES, prices=UNCERTAIN),
         )
     },
 )
 """place: the earliest deadline takes a free slice, always. wait: it may wait for a busy one, and
-all others with it. pass: while it waits, jobs with later deadlines may go first."""
+all others with it. pass: while it waits, jobs with later deadlines may go first. unsure: the same
+by prices that know how uncertain run times are."""
 
 
 def place(arrays: Arrays, name: str) -> Placer:
@@ -105,18 +120,24 @@ def passing(arrays: Arrays, name: str) -> Placer:
     return _placer(WAITING_RULES["pass"], arrays, name)
 
 
+def unsure(arrays: Arrays, name: str) -> Placer:
+    """Sixteen prices choose a slice for a job whose run time is uncertain, or let it wait."""
+    return _placer(WAITING_RULES["unsure"], arrays, name)
+
+
 def _placer(rule: WaitingRule, arrays: Arrays, name: str) -> Placer:
-    found = arrays.get(WEIGHTS, np.empty(0))
-    if found.shape != (len(fields(PriceWeights)),) or found.dtype != np.float64:
+    found, expected = arrays.get(WEIGHTS, np.empty(0)), len(rule.prices.names)
+    if found.shape != (expected,) or found.dtype != np.float64:
         raise ConfigError(
             f"{name}: weights of shape {found.shape} and type {found.dtype}, "
-            f"expected {len(fields(PriceWeights))} numbers; train it again"
+            f"expected {expected} numbers; train it again"
         )
-    return priced(PriceWeights(*found.tolist()), name, rule.passes)
+    return rule.prices.placer(rule.prices.weights(*found.tolist()), name, rule.passes)
 
 
 PLACER_MODELS: Registry[Callable[[Arrays, str], Placer]] = Registry(
-    "kind of placement", {"mig-place": place, "mig-wait": wait, "mig-pass": passing}
+    "kind of placement",
+    {"mig-place": place, "mig-wait": wait, "mig-pass": passing, "mig-unsure": unsure},
 )
 
 
