@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-COMPILED = ("domain", "policies", "prediction", "simulator", "envs", "evaluation")
+COMPILED = ("domain", "policies", "prediction", "simulator", "envs", "evaluation", "mig")
 """Packages with compiled code; a change of any of them compiles anew."""
 
 KEPT = 3
