@@ -188,7 +188,7 @@ def test_a_configuration_that_others_may_write_is_a_problem(tmp_path: Path) -> N
     path.chmod(0o666)
     (found,) = (item for item in examine(collect(path)) if item.name == "configuration")
     assert found.level is PROBLEM
-    assert "chmod 640" in found.message
+    assert "chmod go-w" in found.message
 
 
 def test_an_unknown_policy_is_a_problem_with_a_suggestion(tmp_path: Path) -> None:

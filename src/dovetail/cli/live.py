@@ -10,6 +10,7 @@ import typer
 from dovetail.cli.live_doctor import live_doctor
 from dovetail.cli.live_install import live_install
 from dovetail.cli.live_mode import live_mode
+from dovetail.cli.live_options import daemon_config
 from dovetail.cli.live_replay import live_replay
 from dovetail.cli.live_report import live_report
 from dovetail.cli.live_restore import live_restore
@@ -44,11 +45,12 @@ def run(
     if ctx.invoked_subcommand is not None:
         return
     from dovetail.cli.live_log import log_to_stderr
-    from dovetail.live.config import load_config
-    from dovetail.live.daemon import Daemon
 
     log_to_stderr()
-    Daemon(load_config(config), config).run(cycles)
+    settings = daemon_config(config)
+    from dovetail.live.daemon import Daemon  # compiles, and so after the account is known
+
+    Daemon(settings, config).run(cycles)
 
 
 live.command("mode")(live_mode)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from dovetail.cli.live_options import ConfigOption, daemon_config
 from dovetail.cli.plain import one_line
-
-CONFIG = Path("/etc/dovetail/dovetail.toml")
 
 
 def live_doctor(
-    config: Annotated[
-        Path, typer.Option("--config", metavar="FILE", help="The daemon's configuration.")
-    ] = CONFIG,
+    config: ConfigOption = Path("/etc/dovetail/dovetail.toml"),
 ) -> None:
     """Check Slurm, the rights, the folders and the policy; run it as the daemon's user.
 
@@ -25,6 +22,10 @@ def live_doctor(
     Example:
       dovetail live doctor --config /etc/dovetail/dovetail.toml
     """
+    from dovetail.domain.errors import DovetailError
+
+    with suppress(DovetailError):  # said below, as the first of all
+        daemon_config(config)
     from dovetail.live.doctor import Level, collect, examine
 
     found = list(examine(collect(config)))

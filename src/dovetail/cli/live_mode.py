@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.live_options import ConfigOption
+from dovetail.cli.live_options import ConfigOption, daemon_config
 
 
 def live_mode(
@@ -25,20 +25,20 @@ def live_mode(
     import getpass
 
     from dovetail.domain.errors import ConfigError
-    from dovetail.live.config import load_config
     from dovetail.live.modes import Mode
     from dovetail.live.switchboard import Switchboard
 
     names = [each.value for each in Mode]
     if mode not in names:
         raise ConfigError(f"mode {mode!r}: expected one of {', '.join(names)}")
-    board = Switchboard(Path(load_config(config).run_dir))
+    who = getpass.getuser()
+    board = Switchboard(Path(daemon_config(config).run_dir))
     if Mode(mode) is Mode.ACTIVE and board.stopped:
         raise ConfigError(
             f"the kill switch is on: rm {board.folder / 'stop'} first, then ask for active again"
         )
     listening = board.wake()
-    board.ask_for(Mode(mode), getpass.getuser())
+    board.ask_for(Mode(mode), who)
     typer.echo(
         f"asked for {mode} mode; see `dovetail live status`"
         if listening

@@ -44,12 +44,13 @@ def live_replay(
     refuse_bad_targets(report=report, json=json)
     from dovetail.cli.comparison_table import print_comparison
     from dovetail.cli.screen import print_notes, results
+    from dovetail.live.account import acting_as_owner_of
     from dovetail.live.journal.comparison import recorded_comparison
     from dovetail.live.journal.reading import Reading
     from dovetail.live.journal.replay import RECORDED, recorded_schedule
 
     now = time.time()
-    with Reading.open(journal) as past:
+    with acting_as_owner_of(journal.parent), Reading.open(journal) as past:
         schedule = recorded_schedule(past, now - seconds_in(since), now)
     found = recorded_comparison(schedule)
     print_comparison(found, results())

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.live_options import ConfigOption
+from dovetail.cli.live_options import ConfigOption, daemon_config
 
 
 def live_report(
@@ -28,12 +28,12 @@ def live_report(
     from dataclasses import asdict
 
     from dovetail.cli.screen import facts, results
+
+    settings = daemon_config(config)
     from dovetail.live.backends import BACKENDS
-    from dovetail.live.config import load_config
     from dovetail.live.journal import Reading
     from dovetail.live.shadow import shadow_report
 
-    settings = load_config(config)
     slurm = BACKENDS[settings.slurm.backend](settings.slurm).settings()
     with Reading.open(Path(settings.journal.path)) as past:
         twin = shadow_report(past, settings, days or settings.twin.days, slurm)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.live_options import ConfigOption
+from dovetail.cli.live_options import ConfigOption, daemon_config
 
 NOT_RESTORED = 1
 
@@ -28,13 +28,13 @@ def live_restore(
       dovetail live restore --config dovetail.toml
     """
     from dovetail.cli.plain import one_line
+
+    settings = daemon_config(config)
     from dovetail.live.acting import Clocks, Hand
     from dovetail.live.backends import BACKENDS
-    from dovetail.live.config import load_config
     from dovetail.live.journal import Journal
     from dovetail.live.restoring import restore_all
 
-    settings = load_config(config)
     backend = BACKENDS[settings.slurm.backend](settings.slurm)
     with Journal.open(settings.journal) as journal:
         snapshot = backend.read()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dovetail.cli.live_options import ConfigOption
+from dovetail.cli.live_options import ConfigOption, daemon_config
 
 NOT_RUNNING = 3
 """The exit code that service tools use for a program that does not run."""
@@ -26,10 +26,9 @@ def live_status(
     """
     import json
 
-    from dovetail.live.config import load_config
     from dovetail.live.switchboard import Switchboard
 
-    board = Switchboard(Path(load_config(config).run_dir))
+    board = Switchboard(Path(daemon_config(config).run_dir))
     status = board.status()
     running = board.wake() if status is None else _alive(status)
     if as_json:

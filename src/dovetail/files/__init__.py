@@ -13,7 +13,7 @@ b'shadow ada'
 
 from __future__ import annotations
 
-from dovetail.files.folder import Folder
+from dovetail.files.folder import Folder, read_file
 from dovetail.files.trust import (
     Untrusted,
     check_file,
@@ -29,4 +29,5 @@ __all__ = [
     "make_folder",
     "make_private_folder",
     "open_folder",
+    "read_file",
 ]

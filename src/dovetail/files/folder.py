@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from dovetail.files.trust import check_entry, make_folder, open_folder
+from dovetail.files.trust import behind_system_links, check_entry, make_folder, open_folder
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # A pipe in the place of a file would block who opens it.
@@ -41,6 +41,11 @@ class Folder:
     def make(cls, path: Path, mode: int = 0o750) -> Folder:
         """The same; made with these permissions where it is missing."""
         return cls(path, make_folder(path, mode), os.geteuid())
+
+    @classmethod
+    def of_its_owner(cls, path: Path) -> Folder:
+        """A folder that nobody but root and its owner can write, whoever that is: for readers."""
+        return cls.open(path, path.stat().st_uid)
 
     def __enter__(self) -> Self:
         return self
@@ -88,3 +93,10 @@ class Folder:
             return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
+
+
+def read_file(path: Path, owner: int | None = None, most: int = MOST) -> bytes:
+    """The content of a file that nobody but root and `owner`, by default we, can have written."""
+    path = behind_system_links(path, os.geteuid() if owner is None else owner)
+    with Folder.open(path.parent, owner) as folder:
+        return folder.read(path.name, most)

@@ -16,17 +16,17 @@ from contextlib import suppress
 
 from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
 from dovetail.domain.snapshot import Snapshot
-from dovetail.evaluation.policy import Policy
 from dovetail.live.acting import Clocks, Hand
 from dovetail.live.backends.base import Backend, BackendError
 from dovetail.live.config import LiveConfig
-from dovetail.live.deciding import Decider, model_trained
+from dovetail.live.deciding import Decider
 from dovetail.live.estimating import from_history
 from dovetail.live.guardrails.base import Glimpse, Outcome, Situation
 from dovetail.live.journal import Journal, JournalError, Outcomes
 from dovetail.live.journal.records import NOTHING_HAPPENED
 from dovetail.live.modes import Mode
 from dovetail.live.planning import Decides, Plan, make_plan
+from dovetail.live.policy import load_policy, model_trained
 from dovetail.live.recording import Comparison, Round, cycle_of, glimpse_of, report_of
 from dovetail.live.report_cycle import CycleReport, Waits
 from dovetail.live.wording import sentence_of
@@ -146,7 +146,7 @@ class Controller:
         if self._decider is None:
             name = self.config.policy
             try:
-                self._decider = Decider(Policy.parse(name), self.config.act, self._estimate())
+                self._decider = Decider(load_policy(name), self.config.act, self._estimate())
             except Exception as error:  # a damaged file can fail in any way
                 raise ConfigError(
                     f"policy {name} cannot be loaded: {_words(error)}; mend it (it is tried again "

@@ -21,7 +21,7 @@ from dovetail.domain.decision import Decision, Hint
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill, Estimates
 from dovetail.domain.snapshot import Factor, LiveJob, LiveNode, Snapshot
-from dovetail.evaluation.policy import SHIPPED, Policy, checkpoint_folder
+from dovetail.evaluation.policy import Policy
 from dovetail.live.config import ActConfig
 from dovetail.live.selecting import select
 from dovetail.live.world import Estimate, World, Worlds
@@ -184,11 +184,3 @@ def near_the_head(
 def is_free(job: LiveJob) -> bool:
     """Whether a job leaves the choice of nodes to the scheduler."""
     return not (job.wants or job.avoids or job.features or job.tasks > 1 or job.nodes > 1)
-
-
-def model_trained(policy: str) -> float:
-    """When the policy's model was made, seconds since 1970; 0: it has none of the site's own."""
-    folder = checkpoint_folder(Policy.parse(policy).order)
-    if folder is None or folder == SHIPPED:
-        return 0.0
-    return (folder / "policy.npz").stat().st_mtime

@@ -8,9 +8,9 @@ counts. The serial number in the first line tells the reader in slurmctld whethe
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from typing import NamedTuple
 from dovetail.domain.decision import Knob
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.snapshot import Snapshot
+from dovetail.files import Folder
 from dovetail.live.planning import Plan
 
 FILE = "first_factors"
@@ -68,12 +69,12 @@ def table_text(rows: Iterable[FirstFactor], serial: int) -> str:
 
 def write_first_factors(run_dir: Path, rows: Iterable[FirstFactor]) -> None:
     """Replace the table as a whole; readable by Slurm's user whatever the umask."""
-    part = run_dir / f".{FILE}.part"
-    part.write_text(table_text(rows, time.time_ns()), encoding="utf-8")
-    part.chmod(0o644)
-    os.replace(part, run_dir / FILE)
+    text = table_text(rows, time.time_ns())
+    with Folder.open(run_dir) as folder:
+        folder.write(FILE, text.encode(), 0o644)
 
 
 def remove_first_factors(run_dir: Path) -> None:
     """New jobs get no factor from now on."""
-    (run_dir / FILE).unlink(missing_ok=True)
+    with suppress(FileNotFoundError), Folder.open(run_dir) as folder:
+        folder.remove(FILE)

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dovetail.domain.errors import DovetailError
-from dovetail.evaluation.policy import Policy
 from dovetail.live.config import LiveConfig
 from dovetail.live.controller import Controller
 from dovetail.live.journal import Reading
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.modes import Mode
+from dovetail.live.policy import load_policy
 from dovetail.live.twin import Order, Twin, compare_with_twin, slurm_order
 
 LOG = logging.getLogger("dovetail.live")
@@ -36,7 +36,7 @@ def shadow_report(
 def _twin(
     past: Reading, config: LiveConfig, since: float, until: float, settings: Mapping[str, str]
 ) -> Twin:
-    ordering, placement, _ = Policy.parse(config.policy).parts()
+    ordering, placement, _ = load_policy(config.policy).parts()
     # Jobs of a day before are read as well: they ran or waited when the window begins.
     recorded = recorded_schedule(past, since - DAY, until)
     return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))

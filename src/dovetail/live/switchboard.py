@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.domain.errors import ConfigError
+from dovetail.files import Folder, Untrusted
 from dovetail.live.modes import Mode
 
 WAKE, MODE, STOP, STATUS = "wake", "mode", "stop", "status.json"
@@ -37,23 +38,19 @@ class Switchboard:
 
     def open(self) -> None:
         """Make the folder and the pipe, and refuse a folder that strangers may write."""
-        self.folder.mkdir(mode=0o750, parents=True, exist_ok=True)
-        status = self.folder.stat()
-        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or status.st_uid not in (
-            0,
-            os.geteuid(),
-        ):
+        try:
+            with Folder.make(self.folder, 0o750) as folder:
+                self._pipe = _open_pipe(folder)
+        except Untrusted as problem:
             raise ConfigError(
-                f"{self.folder}: others may write it, and who may commands the daemon; "
+                f"{problem}: whoever can write it commands the daemon; "
                 f"chmod 750 {self.folder}, and chown it to the daemon's user"
-            )
-        path = self.folder / WAKE
-        if not path.is_fifo():
-            path.unlink(missing_ok=True)
-            os.mkfifo(path, 0o660)
-            path.chmod(0o660)  # whatever the umask: slurmctld's hooks write it, by group
-        # Read and write: the pipe then never ends, however many writers come and go.
-        self._pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+            ) from None
+        except OSError as problem:
+            raise ConfigError(
+                f"{self.folder}: cannot be used as run folder: {problem.strerror}; "
+                "make it, or set run_dir"
+            ) from None
 
     def close(self) -> None:
         if self._pipe is not None:
@@ -91,8 +88,8 @@ class Switchboard:
     def asked_mode(self) -> Mode | None:
         """The mode that was asked for last; None: none, or not in words that we know."""
         try:
-            return Mode((self.folder / MODE).read_text().split()[0])
-        except (OSError, ValueError, IndexError, UnicodeDecodeError):
+            return Mode(self._read(MODE).decode().split()[0])
+        except (OSError, ValueError, IndexError):
             return None
 
     def tell(self, status: Mapping[str, Any]) -> None:
@@ -108,7 +105,7 @@ class Switchboard:
             self._write(MODE, f"{mode.value} {who}\n")
         except OSError as error:
             raise ConfigError(
-                f"{self.folder}: cannot ask for mode {mode.value} ({error.strerror}); "
+                f"{self.folder}: cannot ask for mode {mode.value} ({error.strerror or error}); "
                 "run as the daemon's user or root, with the daemon's --config"
             ) from None
         self.wake()
@@ -116,7 +113,7 @@ class Switchboard:
     def wake(self) -> bool:
         """Start a cycle now; False: no daemon listens."""
         try:
-            fd = os.open(self.folder / WAKE, os.O_WRONLY | os.O_NONBLOCK)
+            fd = os.open(self.folder / WAKE, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         except OSError:
             return False
         try:
@@ -130,13 +127,32 @@ class Switchboard:
     def status(self) -> dict[str, Any] | None:
         """What the daemon said last; None: nothing."""
         try:
-            said = json.loads((self.folder / STATUS).read_text())
+            said = json.loads(self._read(STATUS))
         except (OSError, ValueError):
             return None
         return said if isinstance(said, dict) else None
 
+    def _read(self, name: str) -> bytes:
+        """Whoever asks: what nobody but the daemon and root can have written."""
+        with Folder.of_its_owner(self.folder) as folder:
+            return folder.read(name)
+
     def _write(self, name: str, text: str) -> None:
         """Whole or not at all, whoever reads meanwhile."""
-        partial = self.folder / f".{name}.{os.getpid()}"
-        partial.write_text(text)
-        partial.replace(self.folder / name)
+        with Folder.open(self.folder) as folder:
+            folder.write(name, text.encode())
+
+
+def _open_pipe(folder: Folder) -> int:
+    """The pipe that hooks and operators write; made anew where something else has its name."""
+    status = folder.status(WAKE)
+    if status is None or not stat.S_ISFIFO(status.st_mode):
+        folder.remove(WAKE)
+        os.mkfifo(WAKE, 0o660, dir_fd=folder.descriptor)
+    # Read and write: the pipe then never ends, however many writers come and go.
+    pipe = os.open(
+        WAKE, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder.descriptor
+    )
+    if os.fstat(pipe).st_uid == os.geteuid():
+        os.fchmod(pipe, 0o660)  # whatever the umask: slurmctld's hooks write it, by group
+    return pipe

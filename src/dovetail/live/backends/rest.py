@@ -16,12 +16,14 @@ import socket
 import stat
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from dovetail.domain.decision import Change, Knob, Result
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.snapshot import Factor, LiveJob, LiveNode, Snapshot
+from dovetail.files import read_file
 from dovetail.live.backends.base import Backend, BackendError, Unreachable, Unreadable
 from dovetail.live.backends.changes import NO_ANSWER, refusal
 from dovetail.live.backends.json_shapes import (
@@ -166,10 +168,10 @@ def connection_to(url: str, timeout: float) -> http.client.HTTPConnection:
 def read_token(path: str) -> str:
     """A token from a file that nobody else may read."""
     try:
-        with open(path, encoding="ascii") as file:
-            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise ConfigError(f"{path}: others may use the token in it; chmod 600 {path}")
-            token = file.read(65536).strip().removeprefix("SLURM_JWT=")
+        if os.stat(path).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise ConfigError(f"{path}: others may use the token in it; chmod 600 {path}")
+        text = read_file(Path(path), most=65536).decode("ascii")
+        token = text.strip().removeprefix("SLURM_JWT=")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: no token: {error}") from None
     if not re.fullmatch(r"[A-Za-z0-9._~+/=-]+", token):

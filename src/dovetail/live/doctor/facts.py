@@ -175,11 +175,11 @@ def _submit_script(settings: Mapping[str, str]) -> str | None:
 
 
 def _model(policy: str) -> tuple[str, float | None]:
-    from dovetail.evaluation.policy import Policy, checkpoint_folder  # takes a second
+    from dovetail.evaluation.policy import checkpoint_folder  # takes a second
+    from dovetail.live.policy import load_policy
 
     try:
-        order = Policy.parse(policy).order
-        folder = checkpoint_folder(order)
+        folder = checkpoint_folder(load_policy(policy).order)
         if folder is None:
             return "", None
         return "", (time.time() - (folder / "policy.npz").stat().st_mtime) / 86_400

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from dovetail.files import Folder
+from dovetail.files.trust import check_entry
 from dovetail.live.journal.errors import JournalBusy, JournalError, in_words
 from dovetail.live.journal.schema import APPLICATION, VERSION, create, uri_of
 
@@ -28,7 +30,9 @@ class Opened(NamedTuple):
 
 def open_for_writing(path: Path) -> Opened:
     """The journal at `path`, made if there is none."""
-    lock = _lock(path)
+    with in_words(path), Folder.open(path.parent) as folder:
+        lock = _lock(path, folder)
+        _refuse_planted(path, folder)
     try:
         with in_words(path):
             set_aside = None
@@ -42,11 +46,18 @@ def open_for_writing(path: Path) -> Opened:
         raise
 
 
-def _lock(path: Path) -> int:
+def _refuse_planted(path: Path, folder: Folder) -> None:
+    """Nobody but root and we can write the folder; what lies there already may be older."""
+    for suffix in ("", "-wal", "-shm"):
+        status = folder.status(path.name + suffix)
+        if status is not None:
+            check_entry(path.with_name(path.name + suffix), status, folder.owner)
+
+
+def _lock(path: Path, folder: Folder) -> int:
     """An exclusive lock on a file of its own, so that SQLite's locks are left to SQLite."""
-    beside = path.with_name(path.name + ".lock")
-    with in_words(beside):
-        lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    lock = os.open(path.name + ".lock", flags, 0o640, dir_fd=folder.descriptor)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -86,7 +97,8 @@ def _begin(path: Path, recovered_from: str) -> None:
     for suffix in ("", "-wal", "-shm"):
         part.with_name(part.name + suffix).unlink(missing_ok=True)
     # Made here, not by SQLite: names of users are nobody else's business.
-    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640))
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    os.close(os.open(part, flags, 0o640))
     connection = _raw(part)
     try:
         create(connection)

@@ -14,6 +14,7 @@ import numpy as np
 
 from dovetail.domain.decision import Knob
 from dovetail.domain.jobs import Ints
+from dovetail.files import check_file
 from dovetail.live.guardrails.base import Outcome, Verdict
 from dovetail.live.journal.deciding import load_reasons
 from dovetail.live.journal.errors import JournalError, in_words
@@ -66,8 +67,8 @@ class Reading:
         if not path.exists():
             raise JournalError(f"{path}: no such journal; see journal.path in the configuration")
         with in_words(path):
-            connection = _connect(path)
-            return cls(path, connection)
+            check_file(path, path.stat().st_uid)
+            return cls(path, _connect(path))
 
     def __enter__(self) -> Self:
         return self
