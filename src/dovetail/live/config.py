@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 
 from dovetail.domain.errors import ConfigError
 from dovetail.files import Untrusted, read_file
-from dovetail.live.modes import Mode
+from dovetail.live.model.mode import Mode
 
 
 @dataclass(frozen=True, slots=True)

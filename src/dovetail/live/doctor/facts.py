@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dovetail.domain.errors import DovetailError
-from dovetail.domain.snapshot import Snapshot
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import BackendError
-from dovetail.live.backends.process import Commands
-from dovetail.live.backends.show import settings_of
+from dovetail.live.backends.slurm.process import Commands
+from dovetail.live.backends.slurm.show import settings_of
 from dovetail.live.config import LiveConfig, MetricsConfig, load_config
+from dovetail.live.model.snapshot import Snapshot
 
 PROGRAMS = ("scontrol", "squeue", "sprio", "sdiag", "sinfo", "sacctmgr", "sacct", "sshare")
 _EPOCH = re.compile(r"sdiag output at [^(]*\((\d+)\)")
@@ -176,7 +176,7 @@ def _submit_script(settings: Mapping[str, str]) -> str | None:
 
 def _model(policy: str) -> tuple[str, float | None]:
     from dovetail.evaluation.policy import checkpoint_folder  # takes a second
-    from dovetail.live.policy import load_policy
+    from dovetail.live.cycle.policy import load_policy
 
     try:
         folder = checkpoint_folder(load_policy(policy).order)
