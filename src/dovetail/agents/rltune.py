@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
+from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.agents.history import Parts, Site, divide, facts, refuse_other
 from dovetail.agents.networks import KernelActor, QueueCritic
 from dovetail.agents.ppo import Ppo, Update
@@ -30,6 +30,7 @@ from dovetail.agents.rollout import play_best
 from dovetail.agents.starts import STARTS
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.output import replacing
 from dovetail.domain.trace import Trace
 from dovetail.envs import Pool, QueuePriorityBatch, QueuePriorityConfig, TraceWindows
 from dovetail.envs.observation import OBSERVATIONS
