@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -79,7 +80,7 @@ def load_cluster(spec: str | Path | Cluster) -> Cluster:
     if isinstance(spec, Cluster):
         return spec
     path = Path(spec)
-    if path.suffix != ".toml" and path.is_file():
+    if path.suffix != ".toml" and os.path.isfile(path):  # false for what is too long for a name
         return read_cluster(path).cluster
     return _parse_cluster(spec)
 

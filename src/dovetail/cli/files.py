@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ def refuse_bad_targets(**targets: Path | None) -> None:
     for option, path in targets.items():
         if path is None:
             continue
-        if path.is_dir():
+        if os.path.isdir(path):
             raise ConfigError(f"--{option} {path}: is a folder; name a file")
         try:
             target = real_target(path)

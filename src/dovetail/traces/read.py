@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def guess_format(path: Path) -> Format:
     for candidate in FORMATS.values():
         if candidate.sniff(path, head):
             return candidate
-    if path.is_dir():
+    if os.path.isdir(path):
         raise TraceError(f"{path}: is a folder; name the trace file in it")
     if not head.strip():
         raise TraceError(f"{path}: the file is empty")

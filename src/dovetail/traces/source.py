@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from pathlib import Path
 
@@ -21,14 +22,14 @@ _BOM = b"\xef\xbb\xbf"
 
 def read_head(path: Path) -> bytes:
     """The first bytes of a file, unpacked; nothing for a folder."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return b""
     return _read(path, HEAD_BYTES).removeprefix(_BOM)
 
 
 def read_bytes(path: Path) -> bytes:
     """The whole file, unpacked."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise TraceError(f"{path}: is a folder; name the file in it")
     data = _read(path, MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
