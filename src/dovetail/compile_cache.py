@@ -27,7 +27,7 @@ def use(version: str) -> None:
     if "NUMBA_CACHE_DIR" in os.environ:
         return
     name = f"{version}-{_source_state()}"
-    for base in (_user_cache(), Path(tempfile.gettempdir()) / f"dovetail-{os.getuid()}"):
+    for base in (user_cache(), Path(tempfile.gettempdir()) / f"dovetail-{os.getuid()}"):
         folder = base / name
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -39,7 +39,8 @@ def use(version: str) -> None:
             return
 
 
-def _user_cache() -> Path:
+def user_cache() -> Path:
+    """The user's own folder for what can be made again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
 
 

@@ -12,6 +12,7 @@ from dovetail.domain.jobs import Jobs, Names
 from dovetail.domain.output import replacing
 from dovetail.domain.trace import Trace
 from dovetail.traces.formats.parquet import COLUMNS, MARK
+from dovetail.traces.parquet_trial import remember_file
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
@@ -31,6 +32,7 @@ def write_frame(frame: pl.DataFrame, path: Path, facts: dict[str, str] | None = 
         except pl.exceptions.PolarsError as problem:
             # Polars has the system's own words at the end of its own: "... IO error: No space".
             raise OSError(str(problem).rpartition("error: ")[2]) from problem
+        remember_file(part)
 
 
 def _frame(jobs: Jobs) -> pl.DataFrame:
