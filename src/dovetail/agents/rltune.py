@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,8 @@ def train_rltune(
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
-    `workers` are threads that step environments; any number finds the same. Ctrl-C ends the
-    training; the best network so far is in the folder.
+    `workers` are threads that step environments; any number finds the same. After a
+    KeyboardInterrupt the best network so far is in the folder.
     """
     if len(sites) != 1:
         raise ConfigError(
@@ -80,8 +80,7 @@ def train_rltune(
     with _one_thread(), closing(run):
         run.resume()
         # An epoch ends by writing its state: a training that is interrupted has nothing to save.
-        with suppress(KeyboardInterrupt):
-            run.go_on(report)
+        run.go_on(report)
     return load_checkpoint(folder)
 
 

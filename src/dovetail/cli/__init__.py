@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 INTERRUPTED = 130
@@ -14,6 +15,8 @@ FAILED = 1
 
 def main() -> None:
     """Entry point of `dovetail`."""
+    # A batch system ends a job by SIGTERM: what Ctrl-C would keep is kept then, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         from dovetail.cli.app import app
 

@@ -33,6 +33,8 @@ def policy_named(text: str) -> tuple[Ordering, Placement]:
         from dovetail.agents.checkpoint import load_checkpoint  # spares others its import
 
         return load_checkpoint(folder).policy(text)
+    if text not in ORDERINGS:
+        raise ORDERINGS.unknown(text, SHIPPED_NAME)
     return ORDERINGS[text], PLACEMENTS["best-fit"]
 
 
