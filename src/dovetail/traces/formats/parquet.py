@@ -8,30 +8,12 @@ from pathlib import Path
 import polars as pl
 
 from dovetail.traces.cells import Cells
+from dovetail.traces.fields import FIELDS
 from dovetail.traces.parquet_trial import read_parquet
 from dovetail.traces.source import read_bytes
 from dovetail.traces.table import NUMBERS, Format, Progress, RawTable
 
-COLUMNS = {
-    "id": "job_id",
-    "submit": "submit_time",
-    "run": "duration",
-    "gpus": "req_gpus",
-    "limit": "req_time",
-    "nodes": "num_nodes",
-    "cpus": "req_cpus",
-    "memory": "req_mem_gb",
-    "gpu_type": "gpu_type",
-    "partition": "vc",
-    "user": "user",
-    "qos": "qos",
-    "kind": "kind",
-    "mig": "mig",
-    "priority": "priority",
-    "deadline": "deadline",
-    "exempt": "exempt",
-    "recorded_start": "start_time",
-}
+COLUMNS = {field.column: field.parquet for field in FIELDS.values()}
 """Canonical column -> its name in the file."""
 
 MARK = "dovetail.trace"
