@@ -14,7 +14,8 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def load_trace(
     *,
     format: str | None = None,
     repair: Iterable[str] = (),
+    columns: Mapping[str, str] | None = None,
     jobs: int | None = None,
     seed: int = 0,
     load: float | None = None,
@@ -56,19 +58,22 @@ def load_trace(
 ) -> Trace:
     """A trace file of any known format, or jobs drawn from a workload, such as `synth:helios`.
 
-    `format` and `repair` are for files; `jobs` (10,000 if not given), `seed`, `load` and
-    `cluster_gpus` for workloads. For a file, `jobs` keeps the first so many.
+    `format`, `repair` and `columns` (of a CSV, by field) are for files; `jobs` (10,000 if not
+    given), `seed`, `load` and `cluster_gpus` for workloads. For a file, `jobs`
+    keeps the first so many.
     """
     if isinstance(source, Trace):
         return source
     if isinstance(source, str) and source.startswith(SYNTHETIC):
-        if format is not None or tuple(repair):
-            raise ConfigError(f"{source}: format and repair are for trace files, not for workloads")
+        if format is not None or tuple(repair) or columns:
+            raise ConfigError(
+                f"{source}: format, repair and columns are for trace files, not for workloads"
+            )
         workload = WORKLOADS[source.removeprefix(SYNTHETIC)]
         return synthesize(workload, 10_000 if jobs is None else jobs, seed, load, cluster_gpus)
     if load is not None or cluster_gpus is not None:
         raise ConfigError(f"{source}: load and cluster_gpus are for workloads such as synth:helios")
-    trace = read_trace(source, format, repair)
+    trace = read_trace(source, format, repair, columns=columns)
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs is {jobs}, expected 1 or more")
     return trace if jobs is None or jobs >= len(trace) else trace.slice(0, jobs)
@@ -79,7 +84,7 @@ def load_cluster(spec: str | Path | Cluster) -> Cluster:
     if isinstance(spec, Cluster):
         return spec
     path = Path(spec)
-    if path.suffix != ".toml" and path.is_file():
+    if path.suffix != ".toml" and os.path.isfile(path):  # false for what is too long for a name
         return read_cluster(path).cluster
     return _parse_cluster(spec)
 

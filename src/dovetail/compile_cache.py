@@ -36,7 +36,7 @@ def use(version: str) -> None:
     os.environ.setdefault("NUMBA_OPT", "2")
     given = os.environ.pop(VARIABLE, None)
     try:
-        folder = Path(given) if given else _user_cache() / f"{version}-{_source_state()}"
+        folder = Path(given) if given else user_cache() / f"{version}-{_source_state()}"
         os.close(make_private_folder(folder))
     except (OSError, RuntimeError) as problem:
         LOG.warning("compiled code is not kept, every start compiles anew: %s", problem)
@@ -51,8 +51,8 @@ def is_kept() -> bool:
     return VARIABLE in os.environ
 
 
-def _user_cache() -> Path:
-    """RuntimeError where there is neither a setting nor a home folder."""
+def user_cache() -> Path:
+    """The user's own folder for what can be made again; RuntimeError where there is neither a setting nor a home folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
 
 

@@ -89,7 +89,8 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
     def stop(progress: Progress) -> None:
         raise KeyboardInterrupt
 
-    train(tmp_path / "parts", report=stop)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "parts", report=stop)
     seen: list[int] = []
     parts = train(tmp_path / "parts", report=lambda p: seen.append(p.epoch))
     assert seen == [2, 3]
@@ -110,7 +111,9 @@ def test_ctrl_c_in_the_first_epoch_keeps_the_start(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dovetail.agents.ppo.play", interrupted)
-    found = train(tmp_path, replace(TINY, start="saf"))
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, replace(TINY, start="saf"))
+    found = load_checkpoint(tmp_path)
     assert found.card["epoch"] == 0
     assert not found.arrays["logit"].any()
 

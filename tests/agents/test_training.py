@@ -63,7 +63,8 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
         if progress.epoch == 2:
             raise KeyboardInterrupt
 
-    train([HERE], tmp_path / "parts", TINY, stop)
+    with pytest.raises(KeyboardInterrupt):
+        train([HERE], tmp_path / "parts", TINY, stop)
     seen: list[int] = []
     parts = train([HERE], tmp_path / "parts", TINY, lambda p: seen.append(p.epoch))
     assert seen == [3, 4]

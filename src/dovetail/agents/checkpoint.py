@@ -8,9 +8,7 @@ README.md    the same for people
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from dovetail.agents.arrays_file import read_arrays, read_card
 from dovetail.agents.families import Learned
 from dovetail.agents.models import MODELS
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.output import make_folder, replacing
 
 WEIGHTS_FILE, CARD_FILE, README_FILE = "policy.npz", "card.json", "README.md"
 Models = Mapping[str, Callable[..., Any]]
@@ -66,7 +65,7 @@ def save_checkpoint(
 
     `use` is how the model is given to a command.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     arrays: dict[str, Any] = {KIND: np.array(checkpoint.kind), **checkpoint.arrays}
     with replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
         np.savez(file, **arrays)
@@ -76,25 +75,6 @@ def save_checkpoint(
     ):
         with replacing(folder / name) as path:
             path.write_text(text, encoding="utf-8")
-
-
-class replacing:  # noqa: N801 - reads as a verb where it is used
-    """A temporary file beside the target that takes its place in the end."""
-
-    def __init__(self, target: Path) -> None:
-        self.target = target
-
-    def __enter__(self) -> Path:
-        handle, name = tempfile.mkstemp(dir=self.target.parent, prefix=self.target.name)
-        os.close(handle)
-        self.path = Path(name)
-        return self.path
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is None:
-            self.path.replace(self.target)
-        else:
-            self.path.unlink(missing_ok=True)
 
 
 def _readme(checkpoint: Checkpoint, models: Models, use: str) -> str:

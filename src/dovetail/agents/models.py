@@ -37,7 +37,7 @@ def rltune(arrays: Arrays, name: str) -> Learned:
 
 def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
     weights = arrays.get("weights", np.empty(0))
-    if not np.issubdtype(weights.dtype, np.floating):
+    if weights.dtype.kind != "f":
         raise ConfigError(f"{name}: weights are not numbers; train it again")
     return weights.astype(np.float64)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
 
 import numpy as np
 
 from dovetail.agents.families import FAMILIES, Family
 from dovetail.agents.replays import Replay, Score
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
+from dovetail.domain.processes import submit
 
 _REPLAYS: list[Replay] = []  # of a worker process; set once by its initializer
 
@@ -53,9 +56,19 @@ class Players:
             scores = [play_one(self._replays, self._family, *task) for task in tasks]
         else:
             name = self._family.name
-            handed = [self._pool.submit(_play_here, name, *task) for task in tasks]
-            scores = [task.result() for task in handed]
+            pool = self._pool
+            scores = _results(submit(pool, _play_here, name, *task) for task in tasks)
         return mean_scores(scores, len(candidates))
+
+
+def _results(handed: Iterable[Future[Score]]) -> list[Score]:
+    try:
+        return [task.result() for task in list(handed)]
+    except BrokenProcessPool as problem:
+        raise ConfigError(
+            "a worker process ended unexpectedly: was there memory enough? The same command goes "
+            "on; use fewer --workers"
+        ) from problem
 
 
 def mean_scores(scores: Sequence[Score], candidates: int) -> list[Score]:

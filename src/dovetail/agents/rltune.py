@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, replacing, save_checkpoint
+from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.agents.history import Parts, Site, divide, facts, refuse_other
 from dovetail.agents.networks import KernelActor, QueueCritic
 from dovetail.agents.ppo import Ppo, Update
@@ -30,6 +30,7 @@ from dovetail.agents.rollout import play_best
 from dovetail.agents.starts import STARTS
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.output import replacing
 from dovetail.domain.trace import Trace
 from dovetail.envs import Pool, QueuePriorityBatch, QueuePriorityConfig, TraceWindows
 from dovetail.envs.observation import OBSERVATIONS
@@ -65,8 +66,8 @@ def train_rltune(
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
-    `workers` are threads that step environments; any number finds the same. Ctrl-C ends the
-    training; the best network so far is in the folder.
+    `workers` are threads that step environments; any number finds the same. After a
+    KeyboardInterrupt the best network so far is in the folder.
     """
     if len(sites) != 1:
         raise ConfigError(
@@ -79,8 +80,7 @@ def train_rltune(
     with _one_thread(), closing(run):
         run.resume()
         # An epoch ends by writing its state: a training that is interrupted has nothing to save.
-        with suppress(KeyboardInterrupt):
-            run.go_on(report)
+        run.go_on(report)
     return load_checkpoint(folder)
 
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from dovetail.agents.arrays_file import read_arrays
-from dovetail.agents.checkpoint import replacing
 from dovetail.agents.evolution import Evolution
 from dovetail.agents.history import refuse_other
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
+from dovetail.domain.output import replacing
 
 FILE = "search.npz"
 _STATE = ("mean", "variance", "path", "scale_path")

@@ -80,7 +80,7 @@ def train(
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
-    Ctrl-C ends the training after saving; the best candidate so far is in the folder.
+    KeyboardInterrupt is passed on after saving; the best candidate so far is in the folder.
     """
     replays = [_to_learn_from(site, config) for site in sites]
     validation = [replay for site in sites for replay in _to_choose_by(site, config)]
@@ -183,6 +183,7 @@ class _Run:
                 report(Progress(self.epoch, config.epochs, float(losses.mean()), self.best))
         except KeyboardInterrupt:
             self.save_search()
+            raise
 
     def draw(self) -> list[int]:
         """The replays of this epoch, as many of each site."""

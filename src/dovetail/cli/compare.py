@@ -107,7 +107,7 @@ def compare(
     if report is not None:
         from dovetail.evaluation.report import write_report
 
-        write_whole(report, lambda part: write_report(found, part))
+        write_report(found, report)
         typer.echo(f"report:  {report}")
     if not found.complete:
         typer.echo("interrupted: the table holds what was finished", err=True)

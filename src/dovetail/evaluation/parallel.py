@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -17,6 +16,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Estimates
+from dovetail.domain.processes import submit
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.protocols import Window
@@ -90,8 +90,8 @@ def _perform_in_processes(
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     with ProcessPoolExecutor(workers, context, _start_worker, (work, stop)) as pool:
-        futures = {pool.submit(_perform_here, task): task for task in tasks}
         try:
+            futures = {submit(pool, _perform_here, task): task for task in tasks}
             for future in as_completed(futures):
                 finished(futures[future], future.result())
         except BrokenProcessPool as problem:
@@ -115,7 +115,6 @@ _worker: list[_Worker] = []
 
 
 def _start_worker(work: Work, stop: Event) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     _worker[:] = [_Worker(work, stop)]
 
 

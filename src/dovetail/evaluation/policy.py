@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,8 @@ def policy_named(text: str) -> tuple[Ordering, Placement]:
         from dovetail.agents.checkpoint import load_checkpoint  # spares others its import
 
         return load_checkpoint(folder).policy(text)
+    if text not in ORDERINGS:
+        raise ORDERINGS.unknown(text, SHIPPED_NAME)
     return ORDERINGS[text], PLACEMENTS["best-fit"]
 
 
@@ -53,7 +56,7 @@ def checkpoint_folder(text: str) -> Path | None:
     """Where the checkpoint of this name lies; None: it is not one."""
     if text == SHIPPED_NAME:
         return SHIPPED
-    return Path(text) if text not in ORDERINGS and Path(text).is_dir() else None
+    return Path(text) if text not in ORDERINGS and os.path.isdir(text) else None
 
 
 @dataclass(frozen=True, slots=True)

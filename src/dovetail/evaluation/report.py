@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
+from dovetail.domain.output import write_whole
 from dovetail.domain.schedule import Schedule
 from dovetail.evaluation import charts
 from dovetail.evaluation.comparison import Comparison, Row
@@ -19,7 +20,8 @@ def write_report(
     comparison: Comparison, path: str | Path, schedules: Mapping[str, Schedule] | None = None
 ) -> None:
     """Write the report; with `schedules` (by label) it also shows utilisation over time."""
-    Path(path).write_text(report_html(comparison, schedules), encoding="utf-8")
+    text = report_html(comparison, schedules)
+    write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def report_html(comparison: Comparison, schedules: Mapping[str, Schedule] | None = None) -> str:

@@ -61,7 +61,7 @@ def live_replay(
     if report is not None:
         from dovetail.evaluation.report import write_report
 
-        write_whole(report, lambda part: write_report(found, part, {RECORDED: schedule}))
+        write_report(found, report, {RECORDED: schedule})
         typer.echo(f"report:  {report}")
 
 
