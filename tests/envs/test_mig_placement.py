@@ -39,8 +39,9 @@ def random_layers(*widths: int) -> list[tuple[Any, Any]]:
 
 
 def forward(layers: list[tuple[Any, Any]], rows: Any) -> Any:
+    """Summed one by one: a product of matrices may give equal rows unequal last bits."""
     for number, (weights, biases) in enumerate(layers):
-        rows = rows @ weights + biases
+        rows = (rows[..., :, None] * weights).sum(axis=-2) + biases
         if number < len(layers) - 1:
             rows = np.maximum(rows, 0.0)
     return rows[..., 0]
