@@ -23,12 +23,12 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import load_cluster as _parse_cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import BackfillRule, Estimates, Ordering, Placement
+from dovetail.domain.policy import BackfillRule, Estimates, Placement
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, Progress
 from dovetail.evaluation.comparison import compare as _compare
-from dovetail.evaluation.policy import Policy, backfill_named, policy_named
+from dovetail.evaluation.policy import PolicyLike, as_policy, backfill_named
 from dovetail.evaluation.protocols import default_estimates
 from dovetail.evaluation.run import version
 from dovetail.policies.placement import PLACEMENTS
@@ -92,41 +92,38 @@ def load_cluster(spec: str | Path | Cluster) -> Cluster:
 def simulate(
     trace: Trace | str | Path,
     cluster: Cluster | str | Path,
-    order: str | Ordering = "fcfs",
+    order: PolicyLike = "fcfs",
     placement: str | Placement | None = None,
-    backfill: str | BackfillRule = "easy",
+    backfill: str | BackfillRule | None = None,
     estimates: str | Estimates | None = None,
     seed: int = 0,
 ) -> Schedule:
     """Replay a trace on a cluster under one policy.
 
+    `order` is a name such as `saf`, a whole policy such as `saf+none@fgd`, a checkpoint's folder,
+    an `Ordering`, or a plain function of a job: `lambda job: job.gpus * job.estimate`.
+
     Without `estimates` the scheduler knows the users' limits if every job has one, else it
     predicts run times from jobs that have ended. `seed` matters to noisy estimates. Without
-    `placement` it is best-fit, or what a checkpoint was trained with.
+    `placement` it is best-fit, or what a checkpoint was trained with; without `backfill` EASY.
     """
     jobs = load_trace(trace)
     if not isinstance(estimates, Estimates):
         estimates = make_estimates(jobs, estimates or default_estimates(jobs), seed)
-    named = policy_named(order) if isinstance(order, str) else (order, PLACEMENTS["best-fit"])
-    ordering, own = named
+    ordering, place, fill = as_policy(order).parts()
     if placement is not None:
-        own = PLACEMENTS[placement] if isinstance(placement, str) else placement
-    schedule = _simulate(
-        jobs,
-        load_cluster(cluster),
-        ordering,
-        own,
-        backfill_named(backfill) if isinstance(backfill, str) else backfill,
-        estimates,
-        HISTORY,
-    )
+        place = PLACEMENTS[placement] if isinstance(placement, str) else placement
+    if backfill is not None:
+        fill = backfill_named(backfill) if isinstance(backfill, str) else backfill
+    site = load_cluster(cluster)
+    schedule = _simulate(jobs, site, ordering, place, fill, estimates, HISTORY)
     return replace(schedule, config={**schedule.config, "seed": seed, "version": version()})
 
 
 def compare(
     trace: Trace | str | Path,
     cluster: Cluster | str | Path,
-    policies: Iterable[str | Policy],
+    policies: Iterable[PolicyLike],
     estimates: str | None = None,
     seed: int = 0,
     sequences: int | None = None,
@@ -134,7 +131,9 @@ def compare(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Policies side by side, each written ORDER[+BACKFILL][@PLACEMENT]; see `evaluation`."""
+    """Policies side by side: each a name, ORDER[+BACKFILL][@PLACEMENT], a checkpoint's folder, an
+    `Ordering`, a `Placement`, or a plain function of a job; see `evaluation`.
+    """
     return _compare(
         load_trace(trace),
         load_cluster(cluster),

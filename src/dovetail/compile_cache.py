@@ -52,7 +52,10 @@ def is_kept() -> bool:
 
 
 def user_cache() -> Path:
-    """The user's own folder for what can be made again; RuntimeError where there is neither a setting nor a home folder."""
+    """The user's own folder for what can be made again.
+
+    RuntimeError where there is neither a setting nor a home folder.
+    """
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
 
 

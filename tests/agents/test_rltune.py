@@ -21,11 +21,12 @@ from dovetail.agents.ragged import pack, tensors  # noqa: E402
 from dovetail.agents.rltune import Progress, train_rltune  # noqa: E402
 from dovetail.agents.rltune_config import RltuneConfig  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
+from dovetail.domain.trace import Trace  # noqa: E402
 from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
 from dovetail.policies.ordering.scores import scores  # noqa: E402
 from dovetail.policies.sampling import SELECTIONS, select  # noqa: E402
 from dovetail.traces.synthetic import WORKLOADS, synthesize  # noqa: E402
-from tests.builders import cluster_of  # noqa: E402
+from tests.builders import cluster_of, job, trace_of  # noqa: E402
 from tests.policies.test_learned_ordering import tables  # noqa: E402
 
 TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.1, cluster_gpus=64)
@@ -36,6 +37,21 @@ TINY = RltuneConfig(
 )  # fmt: skip
 
 STUCK = PpoConfig(actor_rate=1e-12)
+
+
+def long_jobs_first(bursts: int) -> Trace:
+    """Eight jobs at a time for the whole cluster: four of an hour, then four of a quarter minute.
+
+    A burst is through before the next one comes.
+    """
+    random = np.random.default_rng(0)
+    return trace_of(
+        *(
+            job(submit=20_000.0 * burst, run=round(random.uniform(*bounds)), gpus=8)
+            for burst in range(bursts)
+            for bounds in 4 * [(3000, 5000)] + 4 * [(10, 20)]
+        )
+    )
 
 
 def train(folder: Path, config: RltuneConfig = TINY, **more: Any) -> Checkpoint:
@@ -66,18 +82,25 @@ def test_the_exported_ordering_scores_as_the_network_that_was_trained(name: str)
     with torch.no_grad():
         logits = actor(tensors(pack({"jobs": given, "critic": given, "mask": mask}))).numpy()
     found = scores(ordering, jobs, accounts, cluster, demands)
-    assert np.allclose(found, -logits[:100], atol=1e-5)
-    assert logits[100] == pytest.approx(actor.decline.item())
+    # The network is trained in single precision: its last bits are the processor's.
+    assert np.allclose(found, -logits[:100], rtol=1e-4, atol=1e-4)
+    assert logits[100] == actor.decline.item()
 
 
-def test_a_short_training_is_better_than_its_base(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int) -> None:
+    # Shortest first has 1/200 of the base's slowdown, any order at all about half of it: sampled
+    # actions go from 0.50 to 0.81 or more, whatever the seed and the processor.
+    config = RltuneConfig(
+        epochs=6, episodes_per_epoch=128, length=16, windows=6, validation_windows=2,
+        environments=64, validate_every=1, start="random", estimates="exact", seed=seed,
+        ppo=PpoConfig(actor_rate=3e-2, passes=6, minibatch=256, divergence=0.5),
+    )  # fmt: skip
     seen: list[Progress] = []
-    config = replace(
-        TINY, epochs=12, episodes_per_epoch=48, environments=24, windows=8, validation_windows=8
-    )
-    found = train(tmp_path, config, report=seen.append)
-    assert found.card["validation_gap"] > 0.05
-    assert np.mean([p.gap for p in seen[-3:]]) > np.mean([p.gap for p in seen[:3]])
+    site = Site(long_jobs_first(bursts=60), cluster_of("1x8"))
+    found = train_rltune([site], tmp_path, config, seen.append)
+    assert found.card["validation_gap"] > 0.9
+    assert seen[-1].gap > seen[0].gap + 0.15
     assert seen[-1].validation == found.card["validation_gap"]
     assert "better than fcfs" in str(seen[-1])
     assert list((tmp_path / "logs").glob("events*"))

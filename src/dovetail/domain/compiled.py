@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ParamSpec, TypeVar
@@ -43,9 +44,12 @@ class Late:
     2 s the first time.
     """
 
+    in_python = False
+    """Whether every call comes back to Python."""
+
     def __init__(self, signature: Any, function: Callable[..., Any]) -> None:
         self.signature, self.function = signature, function
-        self.__doc__ = function.__doc__
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
 
     @cached_property
     def pointer(self) -> Any:
@@ -59,3 +63,13 @@ class Late:
     def __call__(self, *arguments: Any) -> Any:
         """Called from Python, it is the function as it was written."""
         return self.function(*arguments)
+
+    def raise_failure(self, parameters: Any, jobs: Any) -> None:
+        """Raise what went wrong in calls so far; only what runs in Python can fail."""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """To another process it goes by its name, as functions do."""
+        name = self.function.__qualname__
+        if getattr(sys.modules.get(self.function.__module__), name, None) is self:
+            return name
+        return type(self), (self.signature, self.function)

@@ -132,9 +132,9 @@ class Varies(Enum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # arrays are neither compared nor hashed
 class Ordering:
-    """Which job goes next."""
+    """Which job goes next; equal is only what is the same object."""
 
     name: str
     score: Late  # made by `scoring`
@@ -150,7 +150,7 @@ class Ordering:
         return np.concatenate(([*self.parameters.values()], self.weights)).astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Placement:
     """On which nodes. Nodes with the lowest preference are taken, ties to the earlier node."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -76,11 +77,25 @@ def perform_all(work: Work, workers: int | None, finished: Callable[[Task, Outco
         raise ConfigError(f"workers is {workers}, expected 1 or more")
     jobs = len(work.policies) * sum(window.stop - window.start for window in work.windows)
     wanted = (1 if jobs < SMALL else os.cpu_count() or 1) if workers is None else workers
-    if min(wanted, len(tasks)) > 1:
+    if min(wanted, len(tasks)) > 1 and _travel(work.policies, workers):
         _perform_in_processes(work, tasks, min(wanted, len(tasks)), finished)
         return
     for task in tasks:
         finished(task, work.perform(task))
+
+
+def _travel(policies: Sequence[Policy], workers: int | None) -> bool:
+    """Whether other processes can be given the policies; an error if they were asked for."""
+    try:
+        pickle.dumps(policies)
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        if workers is None:
+            return False
+        raise ConfigError(
+            f"a policy cannot be given to {workers} processes ({problem}); "
+            "define its function at the top of a module, or use workers=1"
+        ) from problem
+    return True
 
 
 def _perform_in_processes(

@@ -1,9 +1,15 @@
-"""A policy by name: an order, a backfill and a placement, written `saf+easy@best-fit`."""
+"""A policy: an order, a backfill and a placement, written `saf+easy@best-fit` or given as objects.
+
+as_policy("saf+none@fgd")                       # names, or the folder of a checkpoint
+as_policy(Ordering("mine", score))              # objects of your own, a placement alike
+as_policy(lambda job: job.gpus * job.estimate)  # a plain function of a job
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dovetail import agents
@@ -61,7 +67,7 @@ def checkpoint_folder(text: str) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Names only, checked on construction, so that a policy travels between processes.
+    """Names, checked on construction, and the objects behind those that no registry knows.
 
     >>> Policy.parse("saf@fgd").label()
     'saf+easy@fgd'
@@ -70,11 +76,13 @@ class Policy:
     order: str
     backfill: str = Backfill.EASY.value
     placement: str = ""  # empty: best-fit, or what the checkpoint was trained with
+    ordering: Ordering | None = field(default=None, repr=False)  # None: the one of that name
+    placer: Placement | None = field(default=None, repr=False)  # likewise
 
     def __post_init__(self) -> None:
         if not self.placement:
-            own = OWN if checkpoint_folder(self.order) else "best-fit"
-            object.__setattr__(self, "placement", own)
+            trained = self.ordering is None and checkpoint_folder(self.order)
+            object.__setattr__(self, "placement", OWN if trained else "best-fit")
         # Looking each part up is the check: an unknown name answers "did you mean".
         self.parts()
 
@@ -87,15 +95,52 @@ class Policy:
 
     def parts(self) -> tuple[Ordering, Placement, BackfillRule]:
         """What the simulator takes."""
-        ordering, own = policy_named(self.order)
-        placement = own if self.placement == OWN else PLACEMENTS[self.placement]
+        if self.ordering is None:
+            ordering, own = policy_named(self.order)
+        else:
+            ordering, own = self.ordering, PLACEMENTS["best-fit"]
+        placement = self.placer or (own if self.placement == OWN else PLACEMENTS[self.placement])
         return ordering, placement, backfill_named(self.backfill)
+
+    def names(self) -> dict[str, str]:
+        """What a result says of it."""
+        return {"order": self.order, "backfill": self.backfill, "placement": self.placement}
 
     def label(self, backfill: str | None = None, placement: str | None = None) -> str:
         """The text that `parse` reads, without what equals a default given here."""
         fill = "" if self.backfill == backfill else f"+{self.backfill}"
         place = "" if self.placement in (placement, OWN) else f"@{self.placement}"
         return f"{self.order}{fill}{place}"
+
+
+PolicyLike = str | Path | Policy | Ordering | Placement | Callable[..., float]
+"""What `as_policy` makes a policy of."""
+
+
+def as_policy(given: PolicyLike) -> Policy:
+    """The policy behind whatever stands for one; see the top of this file.
+
+    An ordering gets EASY backfilling and best-fit, a placement the order of arrival.
+    """
+    match given:
+        case Policy():
+            return given
+        case str():
+            return Policy.parse(given)
+        case Path():
+            return Policy(str(given))
+        case Ordering():
+            return Policy(given.name, ordering=given)
+        case Placement():
+            return Policy("fcfs", placement=given.name, placer=given)
+        case _ if callable(given):
+            from dovetail.policies.ordering.function import ordering_from  # spares others Numba
+
+            return as_policy(ordering_from(given))
+    raise ConfigError(
+        f"{given!r} is no policy; expected ORDER[+BACKFILL][@PLACEMENT], a checkpoint's folder, "
+        "an Ordering, a Placement, or a function of a job"
+    )
 
 
 def order_in(text: str) -> str:

@@ -38,7 +38,7 @@ STEPS = 20_000
 """Event times between looks at the outside world: progress, Ctrl-C."""
 
 PLANNED_STEPS = 500
-"""The same for a placement that plans: about half a second."""
+"""The same for a placement that plans, or an ordering in Python: about half a second."""
 
 
 class Simulation:
@@ -63,7 +63,7 @@ class Simulation:
         predicts = ordering.uses_prediction or estimates.seconds is None
         if predicts and predictor is None:
             raise ConfigError(f"{ordering.name} with {estimates.name} estimates needs a predictor")
-        self.trace, self.cluster = trace, cluster
+        self.trace, self.cluster, self.ordering = trace, cluster, ordering
         self.config = {
             "order": ordering.name,
             "order_parameters": dict(ordering.parameters),
@@ -106,6 +106,7 @@ class Simulation:
         began = time.perf_counter()
         more = self._advance(self.tables.world, self.rules, steps)
         self._seconds += time.perf_counter() - began
+        self.ordering.score.raise_failure(self.rules.parameters, self.tables.jobs)
         if self.asking is not None:
             self.asking.raise_failure()
         return more
@@ -154,7 +155,8 @@ def simulate(
     """Replay a trace on a cluster under a policy; `checked`: test the state after every event."""
     simulation = Simulation(trace, cluster, ordering, placement, backfill, estimates, predictor)
     simulation.tables.world["checked"] = checked
-    steps = 1 if checked else STEPS if simulation.asking is None else PLANNED_STEPS
+    slow = simulation.asking is not None or ordering.score.in_python
+    steps = 1 if checked else PLANNED_STEPS if slow else STEPS
     more = True
     while more:
         more = simulation.advance(steps)

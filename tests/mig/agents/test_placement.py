@@ -40,15 +40,18 @@ TINY = PlacementTraining(
 )  # fmt: skip
 
 
-def test_a_short_training_beats_where_it_began_and_earliest_finish(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_short_training_beats_where_it_began_and_earliest_finish(
+    tmp_path: Path, seed: int
+) -> None:
     seen: list[PlacementProgress] = []
-    train_placement(TINY, tmp_path, seen.append)
+    train_placement(replace(TINY, seed=seed), tmp_path, seen.append)
     days = PlayedDays.of(SMALL, EvaluationDays(0, 6), hours=4.0)
     rule = WAITING_RULES["wait"]
     start, reference = rule.placer(rule.start, "start"), PLACERS["eft"]
     trained = placer_named(str(tmp_path))
     scores = {p.name: days.play(p)[:, 0].mean() for p in (start, reference, trained)}
-    assert scores[trained.name] < min(scores["start"], scores["eft"])
+    assert scores[trained.name] < 0.75 * min(scores["start"], scores["eft"])
     assert [progress.epoch for progress in seen] == [1, 2, 3, 4, 5, 6]
 
 

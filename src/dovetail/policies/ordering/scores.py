@@ -36,10 +36,10 @@ def advice(
     """Scores, and how a job may start; from tables of ...Facts rows."""
     out, gate, keep = np.empty(len(jobs)), np.zeros(len(jobs)), np.zeros(len(jobs))
     demands = new_table(DemandFacts, 1) if demands is None else demands
-    rows = np.arange(len(jobs), dtype=np.int64)
+    rows, numbers = np.arange(len(jobs), dtype=np.int64), ordering.numbers()
     _apply(
         ordering.score.pointer,
-        ordering.numbers(),
+        numbers,
         jobs,
         accounts,
         demands,
@@ -49,6 +49,7 @@ def advice(
         gate,
         keep,
     )
+    ordering.score.raise_failure(numbers, jobs)
     return Advice(out, gate, keep)
 
 
