@@ -28,10 +28,10 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, Progress
 from dovetail.evaluation.comparison import compare as _compare
-from dovetail.evaluation.policy import PolicyLike, as_policy, backfill_named
 from dovetail.evaluation.protocols import default_estimates
 from dovetail.evaluation.run import version
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import PolicyLike, as_policy, backfill_named
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate as _simulate
 from dovetail.traces.clusters import read_cluster

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.agents.arrays_file import Card
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.agents.evolution import Evolution
-from dovetail.agents.search_file import FILE, load_search, save_search
+from dovetail.agents.evolution.search import Evolution
+from dovetail.agents.evolution.search_file import FILE, load_search, save_search
 from dovetail.domain.errors import ConfigError
-from dovetail.evaluation.policy import policy_named
+from dovetail.policies.learned.arrays_file import Card
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.ordering.learned import untrained
+from dovetail.policies.policy import policy_named
 
 
 def model(folder: Path, kind: str = "network", card: object = None, **arrays: Any) -> str:

@@ -10,11 +10,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dovetail.agents.networks import KernelActor, QueueCritic  # noqa: E402 - torch is optional
-from dovetail.agents.ppo import Ppo  # noqa: E402
-from dovetail.agents.ppo_config import PpoConfig  # noqa: E402
-from dovetail.agents.ragged import best, join, log_softmax, pack, tensors  # noqa: E402
-from dovetail.agents.rollout import advantages, play_best  # noqa: E402
+from dovetail.agents.ppo.config import PpoConfig  # noqa: E402
+from dovetail.agents.ppo.learner import Ppo  # noqa: E402
+from dovetail.agents.ppo.networks import KernelActor, QueueCritic  # noqa: E402 - torch is optional
+from dovetail.agents.ppo.ragged import best, join, log_softmax, pack, tensors  # noqa: E402
+from dovetail.agents.ppo.rollout import advantages, play_best  # noqa: E402
 from dovetail.domain.errors import ConfigError  # noqa: E402
 
 ROWS, WIDTH = 6, 3

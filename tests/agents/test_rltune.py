@@ -13,16 +13,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
 from dovetail.agents.history import Site  # noqa: E402
-from dovetail.agents.networks import KernelActor  # noqa: E402 - torch is optional
-from dovetail.agents.ppo_config import PpoConfig  # noqa: E402
-from dovetail.agents.ragged import pack, tensors  # noqa: E402
-from dovetail.agents.rltune import Progress, train_rltune  # noqa: E402
-from dovetail.agents.rltune_config import RltuneConfig  # noqa: E402
+from dovetail.agents.ppo.config import PpoConfig  # noqa: E402
+from dovetail.agents.ppo.networks import KernelActor  # noqa: E402 - torch is optional
+from dovetail.agents.ppo.ragged import pack, tensors  # noqa: E402
+from dovetail.agents.rltune.config import RltuneConfig  # noqa: E402
+from dovetail.agents.rltune.training import Progress, train_rltune  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.trace import Trace  # noqa: E402
 from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
 from dovetail.policies.ordering.scores import scores  # noqa: E402
 from dovetail.policies.sampling import SELECTIONS, select  # noqa: E402
 from dovetail.traces.synthetic import WORKLOADS, synthesize  # noqa: E402
@@ -133,7 +133,7 @@ def test_ctrl_c_in_the_first_epoch_keeps_the_start(
     def interrupted(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dovetail.agents.ppo.play", interrupted)
+    monkeypatch.setattr("dovetail.agents.ppo.learner.play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path, replace(TINY, start="saf"))
     found = load_checkpoint(tmp_path)
@@ -161,7 +161,7 @@ def test_a_checkpoint_is_used_without_torch(tmp_path: Path) -> None:
     arrays = KernelActor(selection.width).arrays(selection)
     save_checkpoint(tmp_path / "net", Checkpoint("rltune", arrays, {}))
     program = (
-        "import sys; from dovetail.evaluation.policy import policy_named\n"
+        "import sys; from dovetail.policies.policy import policy_named\n"
         f"assert policy_named({str(tmp_path / 'net')!r})[0].uses_state\n"
         "assert 'torch' not in sys.modules"
     )

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dovetail.cli.policies import about_ordering
+from dovetail.compiled.tables import new_table
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Varies
-from dovetail.domain.tables import new_table
 from dovetail.policies.ordering import ORDERINGS, scores
 from tests.conformance.functions import FUNCTIONS
 

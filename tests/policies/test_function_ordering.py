@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import dovetail
+from dovetail.compiled.tables import dtype_of
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import JobFacts, Varies
-from dovetail.domain.tables import dtype_of
-from dovetail.evaluation.policy import Policy, PolicyLike, as_policy
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.function import (
     CompiledScore,
@@ -24,6 +23,7 @@ from dovetail.policies.ordering.function import (
     ordering_from,
 )
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import estimates_of, job, trace_of
 

@@ -17,7 +17,7 @@ from dovetail.cli.options import (
     TraceArgument,
     names_in,
 )
-from dovetail.evaluation.units import duration, factor
+from dovetail.domain.units import duration, factor
 
 if TYPE_CHECKING:
     from dovetail.evaluation.standing import Unseen
@@ -89,14 +89,14 @@ def evaluate(
     from dataclasses import asdict
 
     from dovetail import api
-    from dovetail.agents.arrays_file import Card
-    from dovetail.agents.checkpoint import load_checkpoint
     from dovetail.cli.files import write_json
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.policy import Policy, checkpoint_folder
     from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
     from dovetail.evaluation.warm_windows import evaluate_windows
+    from dovetail.policies.learned.arrays_file import Card
+    from dovetail.policies.learned.checkpoint import load_checkpoint
+    from dovetail.policies.policy import Policy, checkpoint_folder
 
     folder = checkpoint_folder(model) or Path(model)
     card = Card(folder, load_checkpoint(folder).card)

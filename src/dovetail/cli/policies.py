@@ -48,9 +48,9 @@ def policies() -> None:
     """
     from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, results
-    from dovetail.evaluation.policy import SHIPPED_NAME
     from dovetail.policies.ordering import ORDERINGS
     from dovetail.policies.placement import PLACEMENTS
+    from dovetail.policies.policy import SHIPPED_NAME
 
     console = results()
     orders = columns("--order", "score, lowest first (w: waited, e: estimate, g: GPUs)")

@@ -15,7 +15,7 @@ from dovetail.cli.options import (
     columns_in,
     names_in,
 )
-from dovetail.evaluation.units import UNKNOWN, count, duration, factor, share
+from dovetail.domain.units import UNKNOWN, count, duration, factor, share
 
 if TYPE_CHECKING:
     from rich.console import Console

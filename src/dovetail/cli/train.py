@@ -145,7 +145,7 @@ def train(
 
 
 def _tell_what_was_kept(out: Path) -> None:
-    from dovetail.agents.checkpoint import WEIGHTS_FILE, load_checkpoint
+    from dovetail.policies.learned.checkpoint import WEIGHTS_FILE, load_checkpoint
 
     if not (out / WEIGHTS_FILE).exists():
         typer.echo("interrupted before the first validation; nothing was written", err=True)

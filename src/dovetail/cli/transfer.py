@@ -64,8 +64,8 @@ def transfer(
     from dovetail.cli.files import write_json
     from dovetail.cli.loading import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.policy import Policy
     from dovetail.evaluation.transfer import transfer as matrix
+    from dovetail.policies.policy import Policy
 
     reference = Policy.parse(base)
     sites = {

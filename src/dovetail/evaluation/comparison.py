@@ -13,11 +13,11 @@ import numpy as np
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.bounds import Bounds, lower_bounds, mean_bounds
+from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
-from dovetail.evaluation.policy import OWN, Policy, PolicyLike, as_policy
 from dovetail.evaluation.protocols import default_estimates, plan
 from dovetail.evaluation.run import version
+from dovetail.policies.policy import OWN, Policy, PolicyLike, as_policy
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.inspect import describe
 

@@ -19,9 +19,9 @@ from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Estimates
 from dovetail.domain.processes import submit
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.protocols import Window
 from dovetail.evaluation.run import run
+from dovetail.policies.policy import Policy
 
 SMALL = 3_000_000
 """Simulated jobs below which processes cost more than they gain.

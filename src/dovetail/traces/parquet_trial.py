@@ -18,7 +18,7 @@ from pathlib import Path
 
 import polars as pl
 
-from dovetail.compile_cache import user_cache
+from dovetail.compiled.cache import user_cache
 from dovetail.domain.errors import TraceError
 
 FILE = "readable-parquet"

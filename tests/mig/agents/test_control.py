@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.domain.errors import ConfigError
 from dovetail.mig.agents.control_config import ControlTraining, balanced_weight, costs
 from dovetail.mig.agents.control_training import (
@@ -38,6 +37,7 @@ from dovetail.mig.policies.learned.control import (
 )
 from dovetail.mig.simulator import simulate_mig
 from dovetail.mig.workload.day import mig_day
+from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 
 # Seven small slices per GPU are a bad way to begin: there is something to learn at once.
 TOY = ControlTraining(

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.domain.errors import ConfigError, UnknownName
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.placement_config import MIG_DAY, PlacementTraining
@@ -32,6 +31,7 @@ from dovetail.mig.policies.learned.placement import (
 from dovetail.mig.simulator import simulate_mig
 from dovetail.mig.workload.day import mig_day
 from dovetail.mig.workload.seeds import EvaluationDays
+from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 
 SMALL = "2xa100-40:2,12"
 TINY = PlacementTraining(

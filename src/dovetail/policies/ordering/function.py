@@ -31,11 +31,11 @@ from numba import cfunc, njit, types
 from numba.core.errors import NumbaError, NumbaWarning
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import Late
+from dovetail.compiled.functions import LazyFunction
+from dovetail.compiled.tables import dtype_of
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import SCORE, JobFacts, Ordering, Varies
-from dovetail.domain.tables import dtype_of
 
 Table = NDArray[Any]
 Function = Callable[..., float]
@@ -117,7 +117,7 @@ def _compiles(function: Function, takes_time: bool) -> bool:
     return isinstance(found, types.Integer | types.Float | types.Boolean)
 
 
-class FunctionScore(Late):
+class FunctionScore(LazyFunction):
     """A plain function behind the signature of a score."""
 
     def __init__(self, function: Function, takes_time: bool) -> None:

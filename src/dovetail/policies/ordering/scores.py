@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
+from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import DemandFacts, Ordering
-from dovetail.domain.tables import new_table
 
 Table = NDArray[Any]
 
