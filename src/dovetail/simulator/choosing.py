@@ -16,8 +16,7 @@ from numba.extending import intrinsic
 
 from dovetail.domain.compiled import inner, kernel
 from dovetail.domain.jobs import Ints
-from dovetail.simulator.placing import admissible, option_fits, place
-from dovetail.simulator.reserving import forget_spent, spend
+from dovetail.simulator.placing import admissible, forget_spent, option_fits, place, spend
 from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import (

@@ -29,6 +29,7 @@ from dovetail.simulator.build import Tables
 from dovetail.simulator.clock import ADVANCE
 from dovetail.simulator.invariants import check
 from dovetail.simulator.layout import REASONS
+from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.rules import make_rules
 from dovetail.simulator.warm import Window, resume
 
@@ -76,6 +77,8 @@ class Simulation:
         }
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history)
+        if backfill is Backfill.CONSERVATIVE:
+            add_promises(self.tables)
         self.rules = make_rules(
             ordering,
             placement,

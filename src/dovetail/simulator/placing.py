@@ -7,17 +7,15 @@ from typing import Any
 
 from dovetail.domain.compiled import inner
 from dovetail.domain.tables import Word
+from dovetail.simulator import promises, reserving
 from dovetail.simulator.bits import trailing_zeros
 from dovetail.simulator.calendar import free_nodes
 from dovetail.simulator.free import fits
-from dovetail.simulator.holds import admits
 from dovetail.simulator.reserving import (
     costs,
-    forget_spent,
     lost_nodes,
     most_spared,
     spares,
-    spend,
 )
 from dovetail.simulator.rows import Chunk, Reservation, World
 from dovetail.simulator.state import (
@@ -47,13 +45,15 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
         return False
     if kind(w, here.kind).reserved < end and not spares(w, number, chunk):
         return False
-    return here.hold < 0 or admits(w, number, chunk, w.now, end)
+    return not w.promising or promises.leaves_room(w, number, chunk, end)
 
 
 @inner
 def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> bool:
     """Whether so many nodes of some kinds may take a chunk."""
-    if chunk.cpus > 0 or chunk.memory > 0 or w.hold_count > 0:
+    if w.promising:
+        return promises.enough_room(w, kinds, chunk, end, wanted)
+    if chunk.cpus > 0 or chunk.memory > 0:
         return _enough_by_scan(w, kinds, chunk, end, wanted)
     # The index alone answers, without a scan.
     found = free_nodes(w, kinds, chunk.gpus)
@@ -313,6 +313,24 @@ def _use(w: World, job: int, number: int, chunk: Chunk, end: float, at: int) -> 
     node(w, at).picked = number
     node(w, number).used_by = job
     spend(w, number, chunk, end)
+
+
+@inner
+def spend(w: World, number: int, chunk: Chunk, end: float) -> None:
+    """Note that a chunk of the job in hand is to go on a node until `end`."""
+    if w.promising:
+        promises.spend(w, number)
+    else:
+        reserving.spend(w, number, chunk, end)
+
+
+@inner
+def forget_spent(w: World) -> None:
+    """End choosing nodes for a job."""
+    if w.promising:
+        promises.forget_spent(w)
+    else:
+        reserving.forget_spent(w)
 
 
 @inner

@@ -1,0 +1,74 @@
+"""Tables for conservative backfilling: the node sets that promises are made on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail.domain.jobs import Bools, Ints
+from dovetail.domain.tables import new_table
+from dovetail.simulator import rows
+from dovetail.simulator.build import Table, Tables
+from dovetail.simulator.layout import UNLIMITED
+from dovetail.simulator.promises import GAIN_LOG, NO_PROMISE
+
+
+def add_promises(tables: Tables) -> None:
+    """Give a simulation what conservative backfilling needs; others do not pay for it."""
+    sets = _node_sets(tables)
+    parts = len(tables.part_table)
+    tables.node_sets = sets
+    tables.steps = new_table(rows.Step, 2 * parts + 3 * len(sets))
+    tables.promises = new_table(rows.Promise, len(tables.runs))
+    tables.promises["time"], tables.promises["hold"] = NO_PROMISE, -1
+    tables.holds = new_table(rows.Hold, parts)
+    tables.gain_log = new_table(rows.Gain, GAIN_LOG)
+    for name in ("node_sets", "steps", "promises", "holds", "gain_log"):
+        tables.world[name] = getattr(tables, name).ctypes.data
+    tables.world["set_count"] = len(sets)
+    tables.world["next_promise"] = NO_PROMISE
+    tables.world["extended"] = True
+
+
+def _node_sets(tables: Tables) -> Table:
+    """Numbered by their first nodes, which number the sets of the nodes too."""
+    group = _interchangeable(tables)
+    of_node = tables.nodes["kind"].copy()
+    alone = group[of_node] < 0
+    of_node = np.where(alone, len(group) + np.arange(len(of_node)), group[of_node])
+    _, first, tables.nodes["node_set"] = _numbered(of_node)
+    sets = new_table(rows.NodeSet, len(first))
+    np.bitwise_or.at(sets["kinds"], tables.nodes["node_set"], np.int64(1) << tables.nodes["kind"])
+    np.add.at(sets["chunks"], tables.nodes["node_set"], 1)
+    np.add.at(sets["gpus"], tables.nodes["node_set"], tables.nodes["gpus"])
+    one = sets["chunks"] == 1
+    for what in ("cpus", "memory"):
+        sets[what] = np.where(one, tables.nodes[what][first], UNLIMITED)
+    return sets
+
+
+def _numbered(values: Ints) -> tuple[Ints, Ints, Ints]:
+    """Distinct values in order of their first places, these places, and the number of each."""
+    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return distinct[order], first[order], rank[inverse]
+
+
+def _interchangeable(tables: Tables) -> Ints:
+    """Per kind, the first kind that every option treats alike; -1: its nodes are shared by jobs."""
+    large, small = tables.options["large_kinds"], tables.options["small_kinds"]
+    gpus = tables.chunks["gpus"]
+    group = np.full(len(tables.kinds), -1)
+    known: dict[bytes, int] = {}
+    for number, whole in enumerate(tables.kinds["gpus"]):
+        takes_large, takes_small = _has(large, number), _has(small, number)
+        if np.any(gpus[::2][takes_large] < whole) or np.any(gpus[1::2][takes_small] < whole):
+            continue
+        group[number] = known.setdefault(np.packbits(takes_large).tobytes(), number)
+    return group
+
+
+def _has(masks: Ints, kind: int) -> Bools:
+    found: Bools = (masks >> kind & 1).astype(np.bool_)
+    return found
