@@ -37,7 +37,7 @@ class Tables:
     node_sets: Table
     steps: Table
     promises: Table
-    holds: Table
+    claims: Table
     gain_log: Table
 
     def __init__(
@@ -85,6 +85,7 @@ class Tables:
         self.gathered_keeps = np.zeros(len(jobs))
         self.pending_events = new_table(rows.Event, 2 * len(jobs))
         self.part_table = new_table(rows.Part, parts)
+        self.holds = new_table(rows.Hold, parts)
         self.reservations = new_table(rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.taste = np.append(placement.weights, 0.0)  # never empty: its address must exist
@@ -163,7 +164,7 @@ def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
         table["bits"][kind.nodes] = np.uint64((1 << kind.gpus) - 1)
     switches = {name: i for i, name in enumerate(dict.fromkeys(n.switch for n in cluster.nodes))}
     table["switch"] = [switches[node.switch] for node in cluster.nodes]
-    table["used_by"] = -1
+    table["used_by"] = table["hold"] = -1
     return table
 
 

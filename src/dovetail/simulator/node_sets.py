@@ -19,10 +19,10 @@ def add_promises(tables: Tables) -> None:
     tables.node_sets = sets
     tables.steps = new_table(rows.Step, 2 * parts + 3 * len(sets))
     tables.promises = new_table(rows.Promise, len(tables.runs))
-    tables.promises["time"], tables.promises["hold"] = NO_PROMISE, -1
-    tables.holds = new_table(rows.Hold, parts)
+    tables.promises["time"], tables.promises["claim"] = NO_PROMISE, -1
+    tables.claims = new_table(rows.Claim, parts)
     tables.gain_log = new_table(rows.Gain, GAIN_LOG)
-    for name in ("node_sets", "steps", "promises", "holds", "gain_log"):
+    for name in ("node_sets", "steps", "promises", "claims", "gain_log"):
         tables.world[name] = getattr(tables, name).ctypes.data
     tables.world["set_count"] = len(sets)
     tables.world["next_promise"] = NO_PROMISE

@@ -11,6 +11,7 @@ from dovetail.simulator import promises, reserving
 from dovetail.simulator.bits import trailing_zeros
 from dovetail.simulator.calendar import free_nodes
 from dovetail.simulator.free import fits
+from dovetail.simulator.holds import admits
 from dovetail.simulator.reserving import (
     costs,
     lost_nodes,
@@ -45,6 +46,8 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
         return False
     if kind(w, here.kind).reserved < end and not spares(w, number, chunk):
         return False
+    if here.hold >= 0 and not admits(w, number, chunk, w.now, end):
+        return False
     return not w.promising or promises.leaves_room(w, number, chunk, end)
 
 
@@ -53,7 +56,7 @@ def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) ->
     """Whether so many nodes of some kinds may take a chunk."""
     if w.promising:
         return promises.enough_room(w, kinds, chunk, end, wanted)
-    if chunk.cpus > 0 or chunk.memory > 0:
+    if chunk.cpus > 0 or chunk.memory > 0 or w.hold_count > 0:
         return _enough_by_scan(w, kinds, chunk, end, wanted)
     # The index alone answers, without a scan.
     found = free_nodes(w, kinds, chunk.gpus)

@@ -1,4 +1,4 @@
-"""Promises of conservative backfilling: when a waiting job is to start, and what is held for it."""
+"""Promises of conservative backfilling: when a waiting job is to start,, and what that takes of the nodes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dovetail.simulator import profile
 from dovetail.simulator.rows import Candidate, Chunk, Promise, World
 from dovetail.simulator.state import (
     candidate,
+    claim,
     demand,
     gain,
-    hold,
     job_facts,
     large,
     node,
@@ -37,7 +37,7 @@ GAIN_LOG = 1024
 def forget_all(w: World) -> None:
     """Take every promise back: running jobs alone count, each up to its estimated end."""
     profile.clear(w)
-    w.holds_used, w.free_hold, w.next_promise = 0, -1, NO_PROMISE
+    w.claims_used, w.free_claim, w.next_promise = 0, -1, NO_PROMISE
     for number in range(w.node_count):
         for at in range(node(w, number).running):
             own = slot(w, number, at)
@@ -47,7 +47,7 @@ def forget_all(w: World) -> None:
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         for at in range(mine.low, mine.high):
-            promise(w, rows[at]).time, promise(w, rows[at]).hold = NO_PROMISE, -1
+            promise(w, rows[at]).time, promise(w, rows[at]).claim = NO_PROMISE, -1
 
 
 @inner
@@ -94,39 +94,39 @@ def note_end(w: World, job: int, number: int) -> None:
 
 
 @inner
-def _count_holds(w: World, kept: Promise, by: int) -> None:
-    """Give back (1) or take again (-1) what is held for a promise."""
-    at = kept.hold
+def _count_claims(w: World, kept: Promise, by: int) -> None:
+    """Give back (1) or take again (-1) what a promise takes."""
+    at = kept.claim
     while at >= 0:
-        held = hold(w, at)
-        gpus, cpus, memory = by * held.gpus, by * held.cpus, by * held.memory
-        _give(w, held.node_set, kept.time, kept.end, gpus, cpus, memory)
-        at = held.next
+        this = claim(w, at)
+        gpus, cpus, memory = by * this.gpus, by * this.cpus, by * this.memory
+        _give(w, this.node_set, kept.time, kept.end, gpus, cpus, memory)
+        at = this.next
 
 
 @inner
-def _drop_holds(w: World, kept: Promise) -> None:
-    """Forget holds that have been given back."""
-    while kept.hold >= 0:
-        at = kept.hold
-        note_gain(w, hold(w, at).node_set)
-        kept.hold = hold(w, at).next
-        hold(w, at).next = w.free_hold
-        w.free_hold = at
+def _drop_claims(w: World, kept: Promise) -> None:
+    """Forget claims that have been given back."""
+    while kept.claim >= 0:
+        at = kept.claim
+        note_gain(w, claim(w, at).node_set)
+        kept.claim = claim(w, at).next
+        claim(w, at).next = w.free_claim
+        w.free_claim = at
 
 
 @inner
 def release(w: World, job: int) -> None:
     """Take a job's promise back."""
     kept = promise(w, job)
-    _count_holds(w, kept, 1)
-    _drop_holds(w, kept)
+    _count_claims(w, kept, 1)
+    _drop_claims(w, kept)
     kept.time = NO_PROMISE
 
 
 @inner
 def make(w: World, job: int) -> None:
-    """Promise the earliest time possible. If that is now, nothing is held: the job has to start."""
+    """Promise the earliest time possible. If that is now, it takes nothing: the job has to start."""
     seen = w.gains
     _promise_before(w, job, NO_PROMISE, ANEW)
     promise(w, job).seen = seen
@@ -138,10 +138,10 @@ def bring_forward(w: World, job: int) -> None:
     kept = promise(w, job)
     if kept.seen == w.gains:
         return
-    _count_holds(w, kept, 1)
+    _count_claims(w, kept, 1)
     seen = w.gains
     if not _promise_before(w, job, kept.time, kept.seen):
-        _count_holds(w, kept, -1)
+        _count_claims(w, kept, -1)
     kept.seen = seen
 
 
@@ -156,11 +156,11 @@ def _promise_before(w: World, job: int, limit: float, seen: int) -> bool:
             best, limit = number, begin
     if best < 0:
         return False
-    _drop_holds(w, kept)
+    _drop_claims(w, kept)
     kept.time, kept.end = limit, limit + estimate / option(w, best).speed
     if limit > w.now:
-        _hold_nodes(w, kept, best)
-        _count_holds(w, kept, -1)
+        _claim_nodes(w, kept, best)
+        _count_claims(w, kept, -1)
         w.next_promise = min(w.next_promise, limit)
     return True
 
@@ -234,29 +234,27 @@ def _nth_begin(
 
 
 @inner
-def _hold_nodes(w: World, kept: Promise, number: int) -> None:
-    """Choose what is held for a promise in an option."""
+def _claim_nodes(w: World, kept: Promise, number: int) -> None:
+    """Choose what a promise takes in an option."""
     this = option(w, number)
-    _hold_chunks(w, kept, this.large_kinds, large(w, number), this.many)
+    _claim_chunks(w, kept, this.large_kinds, large(w, number), this.many)
     if this.few > 0:
-        _hold_chunks(w, kept, this.small_kinds, small(w, number), this.few)
+        _claim_chunks(w, kept, this.small_kinds, small(w, number), this.few)
 
 
 @inner
-def _hold_chunks(w: World, kept: Promise, kinds: int, chunk: Chunk, wanted: int) -> None:
+def _claim_chunks(w: World, kept: Promise, kinds: int, chunk: Chunk, wanted: int) -> None:
     """Of the node sets with room all the time, those that get it latest: so what is free long
     before stays whole for others. Then those with the fewest GPUs left, then the lower."""
     count = 0
     for number in range(w.set_count):
-        if node_set(w, number).kinds & kinds == 0 or _holds(w, kept, number):
+        if node_set(w, number).kinds & kinds == 0 or _has_claim(w, kept, number):
             continue
         chunks, since, gpus = profile.look(w, number, chunk, kept.time, kept.end)
         if chunks == 0:
             continue
         at = count
-        while at > 0 and _holds_better(
-            since, gpus, candidate(w, at - 1).time, candidate(w, at - 1).gpus
-        ):
+        while at > 0 and _is_better(since, gpus, candidate(w, at - 1)):
             if at < wanted:
                 _copy_candidate(w, at - 1, at)
             at -= 1
@@ -268,7 +266,7 @@ def _hold_chunks(w: World, kept: Promise, kinds: int, chunk: Chunk, wanted: int)
         found = candidate(w, i)
         chunks = min(found.chunks, wanted)
         if chunks > 0:
-            _add_hold(w, kept, found.node_set, chunk, chunks)
+            _add_claim(w, kept, found.node_set, chunk, chunks)
             wanted -= chunks
 
 
@@ -285,28 +283,28 @@ def _copy_candidate(w: World, one: int, other: int) -> None:
 
 
 @inner
-def _holds(w: World, kept: Promise, number: int) -> bool:
-    """Whether something of a node set is held for a promise already."""
-    at = kept.hold
+def _has_claim(w: World, kept: Promise, number: int) -> bool:
+    """Whether a promise takes something of a node set already."""
+    at = kept.claim
     while at >= 0:
-        if hold(w, at).node_set == number:
+        if claim(w, at).node_set == number:
             return True
-        at = hold(w, at).next
+        at = claim(w, at).next
     return False
 
 
 @inner
-def _add_hold(w: World, kept: Promise, number: int, chunk: Chunk, chunks: int) -> None:
-    at = w.free_hold
+def _add_claim(w: World, kept: Promise, number: int, chunk: Chunk, chunks: int) -> None:
+    at = w.free_claim
     if at >= 0:
-        w.free_hold = hold(w, at).next
+        w.free_claim = claim(w, at).next
     else:
-        at = w.holds_used
-        w.holds_used += 1
-    new = hold(w, at)
-    new.node_set, new.next = number, kept.hold
+        at = w.claims_used
+        w.claims_used += 1
+    new = claim(w, at)
+    new.node_set, new.next = number, kept.claim
     new.gpus, new.cpus, new.memory = chunks * chunk.gpus, chunks * chunk.cpus, chunks * chunk.memory
-    kept.hold = at
+    kept.claim = at
 
 
 @inner

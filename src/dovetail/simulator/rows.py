@@ -29,6 +29,7 @@ class World(Row):
     active_count: int  # demands with waiting jobs
     stale_count: int  # nodes with stale release times
     reservation_count: int
+    hold_count: int  # holds of this pass
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
@@ -49,8 +50,8 @@ class World(Row):
     settled: int  # how often when promises were last looked at, all of them
     steps_used: int  # of the table of steps
     free_step: int  # first of those given back; -1: none
-    holds_used: int
-    free_hold: int
+    claims_used: int
+    free_claim: int
     first_started: int  # jobs started in this pass, linked; -1: none
     # addresses
     cluster: int  # [1] ClusterFacts
@@ -81,10 +82,11 @@ class World(Row):
     gathered_keeps: int  # [jobs] float64
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
+    holds: int  # [parts] Hold
     node_sets: int  # [node sets] NodeSet
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
-    holds: int  # [parts] Hold
+    claims: int  # [parts] Claim
     gain_log: int  # [GAIN_LOG] Gain: the last of the gains, in a ring
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
@@ -123,6 +125,7 @@ class Node(Row):
     switch: int
     running: int  # slots in use
     used_by: int  # the last gang that picked it, so that gangs spread
+    hold: int  # its first hold; -1: none
     node_set: int  # the set in which promises count it
     stale: bool  # release times no longer right
     # lists kept beside the table: entry i belongs to position i, not to node i
@@ -305,13 +308,13 @@ class Promise(Row):
 
     time: float  # inf: it has no promise
     end: float  # by estimate
-    hold: int  # its first hold; -1: none
+    claim: int  # its first claim; -1: none
     seen: int  # gains when it was last looked at
     score: float  # in this pass
     next_started: int  # in this pass
 
 
-class Hold(Row):
+class Claim(Row):
     """What a promise takes of a node set."""
 
     next: int
@@ -323,3 +326,14 @@ class Hold(Row):
 
 class Gain(Row):
     node_set: int
+
+
+class Hold(Row):
+    """A reservation on one node, over [begin, end), for the length of a pass."""
+
+    next: int
+    begin: float
+    end: float
+    gpus: int
+    cpus: int
+    memory: int

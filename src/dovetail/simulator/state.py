@@ -21,6 +21,7 @@ from dovetail.simulator.rows import (
     Block,
     Candidate,
     Chunk,
+    Claim,
     Demand,
     Entry,
     Event,
@@ -65,6 +66,7 @@ part = row_accessor(World, "part_table", Part)
 node_set = row_accessor(World, "node_sets", NodeSet)
 step = row_accessor(World, "steps", Step)
 promise = row_accessor(World, "promises", Promise)
+claim = row_accessor(World, "claims", Claim)
 hold = row_accessor(World, "holds", Hold)
 gain = row_accessor(World, "gain_log", Gain)
 reservation = row_accessor(World, "reservations", Reservation)
