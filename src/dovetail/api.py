@@ -22,12 +22,12 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import load_cluster as _parse_cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import Backfill, Estimates, Ordering, Placement
+from dovetail.domain.policy import BackfillRule, Estimates, Ordering, Placement
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, Progress
 from dovetail.evaluation.comparison import compare as _compare
-from dovetail.evaluation.policy import BACKFILLS, Policy, policy_named
+from dovetail.evaluation.policy import Policy, backfill_named, policy_named
 from dovetail.evaluation.protocols import default_estimates
 from dovetail.evaluation.run import version
 from dovetail.policies.placement import PLACEMENTS
@@ -89,7 +89,7 @@ def simulate(
     cluster: Cluster | str | Path,
     order: str | Ordering = "fcfs",
     placement: str | Placement | None = None,
-    backfill: str | Backfill = "easy",
+    backfill: str | BackfillRule = "easy",
     estimates: str | Estimates | None = None,
     seed: int = 0,
 ) -> Schedule:
@@ -111,7 +111,7 @@ def simulate(
         load_cluster(cluster),
         ordering,
         own,
-        BACKFILLS[backfill] if isinstance(backfill, str) else backfill,
+        backfill_named(backfill) if isinstance(backfill, str) else backfill,
         estimates,
         HISTORY,
     )

@@ -49,11 +49,13 @@ def simulate(
     predictor: RunTimePredictor | None = None,
 ) -> Answer:
     """Play the trace through; `estimates` None: predicted on arrival."""
-    play = _Play(trace, cluster, ordering, placement, backfill, estimates, affinity, predictor)
+    play = Play(trace, cluster, ordering, placement, backfill, estimates, affinity, predictor)
     return play.to_the_end()
 
 
-class _Play:
+class Play:
+    """One simulation as it goes on."""
+
     def __init__(
         self,
         trace: Trace,
@@ -82,12 +84,14 @@ class _Play:
 
     def to_the_end(self) -> Answer:
         while self.pending or self.running:
-            times = [job.end for job in self.running]
-            times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
-            times += [self.jobs[row].submit for row in self.pending]
-            self.hold(min(times))
+            self.hold(self.next_time())
         assert not self.waiting, "a job with options never started"
         return self.answer
+
+    def next_time(self) -> float:
+        times = [job.end for job in self.running]
+        times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
+        return min(times + [self.jobs[row].submit for row in self.pending])
 
     def hold(self, now: float) -> None:
         """All that happens at one time."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.policy import Backfill, BackfillRule, Estimates
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
@@ -43,7 +43,7 @@ def compiled_schedule(
     cluster: Cluster,
     ordering: str,
     placement: str,
-    backfill: Backfill,
+    backfill: BackfillRule,
     estimates: Estimates,
     affinity: Affinity | None = None,
 ) -> Schedule:
@@ -58,7 +58,7 @@ def compiled(
     cluster: Cluster,
     ordering: str,
     placement: str,
-    backfill: Backfill,
+    backfill: BackfillRule,
     estimates: Estimates,
     affinity: Affinity | None = None,
 ) -> Answer:

@@ -41,7 +41,8 @@ BackfillOption = Annotated[
     typer.Option(
         "--backfill",
         metavar="KIND",
-        help="What may pass a blocked job: none, easy or conservative.",
+        help="What may pass a blocked job: none, easy, conservative, or slurm (what Slurm's own "
+        "backfill does; slurm:interval=30,resolution=60 changes its parameters).",
     ),
 ]
 EstimatesOption = Annotated[

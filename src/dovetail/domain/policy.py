@@ -11,7 +11,7 @@ environment and daemon. Three lines of use:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ import numpy as np
 from numba import types
 
 from dovetail.domain.compiled import Late
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.plan import Plan
 from dovetail.domain.problem import Problem
@@ -168,6 +169,68 @@ class Backfill(Enum):
     NONE = "none"
     EASY = "easy"
     CONSERVATIVE = "conservative"
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmBackfill:
+    """What Slurm's sched/backfill lets pass; names and units as in SchedulerParameters.
+
+    >>> SlurmBackfill(interval=60).value
+    'slurm:interval=60'
+    >>> SlurmBackfill.parse("bf_interval=60,bf_window=2880") == SlurmBackfill(60, window=2880)
+    True
+    """
+
+    interval: float = 30.0  # seconds between two cycles
+    resolution: float = 60.0  # seconds: planned times are rounded to multiples of it
+    window: float = 1440.0  # minutes: what cannot start within them is not planned
+    max_job_test: int = 500  # jobs looked at in one cycle
+
+    def __post_init__(self) -> None:
+        for name, most in (("interval", 10_800), ("resolution", 3600), ("window", 43_200)):
+            value = getattr(self, name)
+            if not 1 <= value <= most:
+                raise ConfigError(f"backfill slurm: {name} is {value:g}, expected 1 to {most}")
+        if self.max_job_test != int(self.max_job_test) or not 1 <= self.max_job_test <= 1_000_000:
+            raise ConfigError(
+                f"backfill slurm: max_job_test is {self.max_job_test}, expected a whole number "
+                "from 1 to 1000000"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> SlurmBackfill:
+        """From `interval=30,resolution=60`; names may begin with bf_, as in slurm.conf."""
+        known = {part.name: part.type for part in fields(cls)}
+        chosen: dict[str, Any] = {}
+        for part in filter(None, text.split(",")):
+            name, _, value = part.partition("=")
+            name = name.strip().removeprefix("bf_")
+            if name not in known:
+                raise ConfigError(
+                    f"backfill slurm: no parameter {name!r}; known are {', '.join(known)}"
+                )
+            try:
+                chosen[name] = int(value) if known[name] == "int" else float(value)
+            except ValueError:
+                raise ConfigError(
+                    f"backfill slurm: {part.strip()!r}, expected {name}=NUMBER"
+                ) from None
+        return cls(**chosen)
+
+    @property
+    def value(self) -> str:
+        """The text that names this way, with what differs from the defaults."""
+        plain = SlurmBackfill()
+        told = [
+            f"{part.name}={getattr(self, part.name):g}"
+            for part in fields(self)
+            if getattr(self, part.name) != getattr(plain, part.name)
+        ]
+        return "slurm:" + ",".join(told) if told else "slurm"
+
+
+BackfillRule = Backfill | SlurmBackfill
+"""What may pass a job that is blocked, with its parameters."""
 
 
 class History(NamedTuple):

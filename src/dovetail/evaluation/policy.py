@@ -6,12 +6,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail import agents
-from dovetail.domain.policy import Backfill, Ordering, Placement
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.domain.registry import Registry
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 
-BACKFILLS: Registry[Backfill] = Registry("backfill", {part.value: part for part in Backfill})
+BACKFILLS: Registry[BackfillRule] = Registry(
+    "backfill", {part.value: part for part in (*Backfill, SlurmBackfill())}
+)
+
+
+def backfill_named(text: str) -> BackfillRule:
+    """From `easy`, `slurm` or `slurm:interval=60,window=2880`."""
+    name, _, parameters = text.partition(":")
+    rule = BACKFILLS[name]
+    if not parameters:
+        return rule
+    if not isinstance(rule, SlurmBackfill):
+        raise ConfigError(f"backfill {name} has no parameters, {parameters!r} was given")
+    return SlurmBackfill.parse(parameters)
 
 
 SHIPPED_NAME = "dovetail"
@@ -68,11 +82,11 @@ class Policy:
         order, _, fill = _cut(head, "+")
         return cls(order.strip(), fill.strip() or backfill, place.strip() or placement)
 
-    def parts(self) -> tuple[Ordering, Placement, Backfill]:
+    def parts(self) -> tuple[Ordering, Placement, BackfillRule]:
         """What the simulator takes."""
         ordering, own = policy_named(self.order)
         placement = own if self.placement == OWN else PLACEMENTS[self.placement]
-        return ordering, placement, BACKFILLS[self.backfill]
+        return ordering, placement, backfill_named(self.backfill)
 
     def label(self, backfill: str | None = None, placement: str | None = None) -> str:
         """The text that `parse` reads, without what equals a default given here."""

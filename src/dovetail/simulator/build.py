@@ -19,6 +19,7 @@ from dovetail.domain.policy import (
     JobFacts,
     Ordering,
     Placement,
+    SlurmBackfill,
     Varies,
 )
 from dovetail.domain.tables import new_table
@@ -111,6 +112,14 @@ class Tables:
         self.world["taste_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
+
+    def plan_cycles(self, backfill: SlurmBackfill) -> None:
+        """Set the parameters of Slurm's backfill; the first cycle comes an interval from now."""
+        self.world["cycle_interval"] = backfill.interval
+        self.world["cycle_resolution"] = backfill.resolution
+        self.world["cycle_window"] = 60.0 * backfill.window
+        self.world["cycle_jobs"] = backfill.max_job_test
+        self.world["last_cycle"] = self.world["now"]
 
 
 def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> Table:

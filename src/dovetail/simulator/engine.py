@@ -15,12 +15,13 @@ from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
-    Backfill,
+    BackfillRule,
     Estimates,
     History,
     Ordering,
     Placement,
     Predictor,
+    SlurmBackfill,
 )
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -31,6 +32,7 @@ from dovetail.simulator.invariants import check
 from dovetail.simulator.layout import REASONS
 from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.rules import make_rules
+from dovetail.simulator.slurm_backfill import advance_slurm
 from dovetail.simulator.warm import Window, resume
 
 STEPS = 20_000
@@ -54,7 +56,7 @@ class Simulation:
         cluster: Cluster,
         ordering: Ordering,
         placement: Placement,
-        backfill: Backfill,
+        backfill: BackfillRule,
         estimates: Estimates,
         predictor: Predictor | None = None,
         warm: Window | None = None,
@@ -89,7 +91,11 @@ class Simulation:
         self.asking = (
             Asking(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
         )
-        self._advance = ADVANCE[backfill]
+        if isinstance(backfill, SlurmBackfill):
+            self._advance = advance_slurm
+            self.tables.plan_cycles(backfill)
+        else:
+            self._advance = ADVANCE[backfill]
         self._advance(self.tables.world, self.rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
         if warm is not None:
@@ -142,7 +148,7 @@ def simulate(
     cluster: Cluster,
     ordering: Ordering,
     placement: Placement,
-    backfill: Backfill,
+    backfill: BackfillRule,
     estimates: Estimates,
     predictor: Predictor | None = None,
     progress: Callable[[float], None] | None = None,
@@ -167,7 +173,7 @@ def simulate_window(
     cluster: Cluster,
     ordering: Ordering,
     placement: Placement,
-    backfill: Backfill,
+    backfill: BackfillRule,
     estimates: Estimates,
     predictor: Predictor | None = None,
 ) -> Schedule:

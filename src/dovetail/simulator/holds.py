@@ -124,13 +124,19 @@ def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, 
 
 
 @inner
-def hold_nodes(w: World, number: int, begin: float, length: float) -> None:
-    """Hold the lowest nodes that admit the option's chunks from `begin` on."""
+def pick_nodes(w: World, number: int, begin: float, length: float) -> int:
+    """The lowest nodes that admit the option's chunks from `begin` on; returns how many."""
     this = option(w, number)
     count = _pick_lowest(w, this.large_kinds, large(w, number), begin, length, 0, this.many)
     every = this.many + this.few
-    _pick_lowest(w, this.small_kinds, small(w, number), begin, length, count, every)
-    for i in range(every):
+    return _pick_lowest(w, this.small_kinds, small(w, number), begin, length, count, every)
+
+
+@inner
+def hold_nodes(w: World, number: int, begin: float, length: float) -> None:
+    """Hold the lowest nodes that admit the option's chunks from `begin` on."""
+    this = option(w, number)
+    for i in range(pick_nodes(w, number, begin, length)):
         chunk = large(w, number) if i < this.many else small(w, number)
         add_hold(w, node(w, i).picked, chunk, begin, begin + length)
 

@@ -1,4 +1,4 @@
-"""Promises of conservative backfilling: when a waiting job is to start,, and what that takes of the nodes."""
+"""Promises of conservative backfilling: when waiting jobs are to start, and what that takes."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def release(w: World, job: int) -> None:
 
 @inner
 def make(w: World, job: int) -> None:
-    """Promise the earliest time possible. If that is now, it takes nothing: the job has to start."""
+    """Promise the earliest time possible; where that is now, the job has to start at once."""
     seen = w.gains
     _promise_before(w, job, NO_PROMISE, ANEW)
     promise(w, job).seen = seen

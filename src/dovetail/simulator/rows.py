@@ -38,6 +38,13 @@ class World(Row):
     looks_at_time: bool  # the placement prefers nodes by how long they stay busy
     checked: bool  # look after every EASY pass whether a reserved job was delayed
     delayed: int  # reserved jobs that were
+    # Slurm's backfill cycles
+    cycle_interval: float
+    cycle_resolution: float
+    cycle_window: float  # seconds
+    cycle_jobs: int  # looked at in one cycle
+    last_cycle: float  # when it was
+    news: bool  # something has happened since
     planner: int  # address of a function that picks nodes for a job; 0: none
     # conservative backfilling: promises and what they leave
     set_count: int  # node sets; 0: nobody is promised anything

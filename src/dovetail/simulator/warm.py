@@ -93,7 +93,8 @@ def resume(
 ) -> None:
     """Put carried jobs where they ran, or into the queue, and set the clock."""
     w = world[0]
-    w.now = now
+    w.now = w.last_cycle = now
+    w.news = True
     cluster_facts(w, 0).now = now
     for job in range(len(start)):
         if start[job] < now and run_of(w, job).demand >= 0:

@@ -1,0 +1,132 @@
+"""Slurm's scheduling in plain Python: strict order at events, cycles that plan (semantics)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.policy import Backfill, SlurmBackfill
+from dovetail.domain.trace import Trace
+from tests.oracles.reservations import Books
+from tests.oracles.shapes import Amount, Kind, Option, fits
+from tests.oracles.simulator import Answer, Play, RunTimePredictor
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Whole nodes that a job is to have over [begin, end)."""
+
+    nodes: frozenset[int]
+    begin: float
+    end: float
+
+
+@dataclass
+class NodeSpace(Books):
+    """Which nodes are left, and when: Slurm's table of the same name."""
+
+    planned: list[Planned] = field(default_factory=list)
+
+    def admits_over(self, node: int, chunk: Amount, start: float, end: float) -> bool:
+        """The chunk fits at the start, and no planned job has the node before the end."""
+        return fits(chunk, self.room(node, start)) and not any(
+            node in other.nodes and other.begin < end and other.end > start
+            for other in self.planned
+        )
+
+    def plan(self, estimate: float, options: Sequence[Option], rule: SlurmBackfill) -> None:
+        """Take the lowest nodes that the job can have the earliest, if that is soon enough."""
+        times = {self.now, *(job.estimated_end for job in self.running)}
+        times |= {other.end for other in self.planned}
+        found: list[tuple[float, float, list[int]]] = []
+        for option in options:
+            length = estimate / self.site.speed(option.hosts_small[0])
+            for start in sorted(time for time in times if time >= self.now):
+                nodes = self.lowest(option, start, start + length)
+                if nodes is not None:
+                    found.append((start, length, nodes))
+                    break
+        start, length, nodes = min(found, key=lambda item: item[0])
+        if start > self.now + 60 * rule.window:
+            return
+        begin = math.floor(start / rule.resolution) * rule.resolution
+        end = math.ceil((start + length) / rule.resolution) * rule.resolution
+        self.planned.append(Planned(frozenset(nodes), begin, end))
+
+    def lowest(self, option: Option, start: float, end: float) -> list[int] | None:
+        """The lowest nodes that admit all chunks of an option."""
+        large = [n for n in option.hosts_large if self.admits_over(n, option.large, start, end)]
+        small = [n for n in option.hosts_small if self.admits_over(n, option.small, start, end)]
+        if len(large) < option.many or len(small) < option.width:
+            return None
+        chosen = large[: option.many]
+        return chosen + [node for node in small if node not in chosen][: option.few]
+
+
+class SlurmPlay(Play):
+    """A play whose passes are Slurm's two schedulers."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        cluster: Cluster,
+        ordering: str,
+        placement: str,
+        rule: SlurmBackfill,
+        estimates: Sequence[float] | None,
+        affinity: Mapping[str, Sequence[str]] | None,
+        predictor: RunTimePredictor | None,
+    ) -> None:
+        none = Backfill.NONE
+        super().__init__(trace, cluster, ordering, placement, none, estimates, affinity, predictor)
+        self.rule = rule
+        self.last_cycle, self.news = self.jobs[0].submit, False
+
+    def next_time(self) -> float:
+        due = self.last_cycle + self.rule.interval
+        return min([super().next_time(), *([due] if self.news and self.waiting else [])])
+
+    def hold(self, now: float) -> None:
+        """All that happens at one time, then a cycle if it is due."""
+        if self.news and self.last_cycle + self.rule.interval < now:
+            self.last_cycle, self.news = self.last_cycle + self.rule.interval, False
+        before = self.answer.events
+        super().hold(now)
+        self.news |= self.answer.events > before
+        if self.news and self.waiting and now >= self.last_cycle + self.rule.interval:
+            self.last_cycle = now
+            self.news = self.cycle(now)
+
+    def cycle(self, now: float) -> bool:
+        """Plan the first jobs of the queue; whether any started."""
+        self.backfill = Backfill.CONSERVATIVE  # nodes are admissible over the whole run
+        space = NodeSpace(self.site, now, self.running)
+        planned: set[Kind] = set()
+        waiting = len(self.waiting)
+        for row in self.queue(now)[: self.rule.max_job_test]:
+            chunks = self.place(row, space)
+            if chunks is not None:
+                self.start(row, chunks, space)
+                self.answer.backfilled[row] = bool(self.kinds[row] & planned)
+            else:
+                space.plan(self.estimate[row], self.options[row], self.rule)
+                planned |= self.kinds[row]
+        self.backfill = Backfill.NONE
+        return len(self.waiting) < waiting
+
+
+def simulate(
+    trace: Trace,
+    cluster: Cluster,
+    ordering: str,
+    placement: str,
+    rule: SlurmBackfill,
+    estimates: Sequence[float] | None,
+    affinity: Mapping[str, Sequence[str]] | None = None,
+    predictor: RunTimePredictor | None = None,
+) -> Answer:
+    """Play the trace through; `estimates` None: predicted on arrival."""
+    play = SlurmPlay(trace, cluster, ordering, placement, rule, estimates, affinity, predictor)
+    return play.to_the_end()
