@@ -50,16 +50,19 @@ def _begin_pass(w: World, rules: Rules) -> None:
         for at in range(mine.low, mine.high):
             if values[at] == math.inf:
                 promises.release(w, rows[at])
+                promises.forget(w, rows[at])
 
 
 @inner
 def _go_through_promises(w: World, rules: Rules) -> None:
     """Each job with a promise, once, in order: an earlier time if there is one; start if it is due.
 
-    Where nothing has got room back since everybody was last looked at, nobody can move.
+    Where nothing has got room back since everybody was last looked at, nobody can move. A job
+    that starts may leave room to others too, elsewhere than it was promised.
     """
-    moving = w.ended and w.gains > w.settled
-    if not (moving or w.next_promise <= w.now):
+    due = w.next_promise <= w.now
+    moving = w.ended and (w.gains > w.settled or due)
+    if not (moving or due):
         return
     if moving:
         w.settled = w.gains
@@ -129,6 +132,7 @@ def _start(w: World, rules: Rules, job: int) -> None:
         at += 1
     promises.release(w, job)
     if rules.unsorted and takes_too_much(w, number, at):
+        promises.forget(w, job)
         scores(w)[at] = math.inf
         return
     chosen = find_nodes(w, rules, job)

@@ -15,6 +15,7 @@ from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
+    Backfill,
     BackfillRule,
     Estimates,
     History,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.domain.jobs import Bools, Ints
+from dovetail.domain.jobs import Ints
 from dovetail.domain.tables import new_table
 from dovetail.simulator import rows
 from dovetail.simulator.build import Table, Tables
@@ -57,18 +57,17 @@ def _numbered(values: Ints) -> tuple[Ints, Ints, Ints]:
 
 def _interchangeable(tables: Tables) -> Ints:
     """Per kind, the first kind that every option treats alike; -1: its nodes are shared by jobs."""
-    large, small = tables.options["large_kinds"], tables.options["small_kinds"]
+    asked = np.zeros(len(tables.options), np.bool_)
+    for number in np.unique(tables.runs["demand"][tables.runs["demand"] >= 0]):
+        mine = tables.demands[number]
+        asked[mine["option_first"] : mine["option_last"]] = True
+    large = np.where(asked, tables.options["large_kinds"], 0)
+    small = np.where(asked, tables.options["small_kinds"], 0)
     gpus = tables.chunks["gpus"]
     group = np.full(len(tables.kinds), -1)
     known: dict[bytes, int] = {}
     for number, whole in enumerate(tables.kinds["gpus"]):
-        takes_large, takes_small = _has(large, number), _has(small, number)
-        if np.any(gpus[::2][takes_large] < whole) or np.any(gpus[1::2][takes_small] < whole):
-            continue
-        group[number] = known.setdefault(np.packbits(takes_large).tobytes(), number)
+        here, partly = np.flatnonzero(large >> number & 1), np.flatnonzero(small >> number & 1)
+        if np.all(gpus[2 * here] == whole) and np.all(gpus[2 * partly + 1] == whole):
+            group[number] = known.setdefault(here.tobytes(), number)
     return group
-
-
-def _has(masks: Ints, kind: int) -> Bools:
-    found: Bools = (masks >> kind & 1).astype(np.bool_)
-    return found

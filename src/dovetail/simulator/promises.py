@@ -76,6 +76,23 @@ def note_start(w: World, job: int) -> None:
         number = part(w, at).node
         own = slot(w, number, node(w, number).running - 1)
         _give(w, node(w, number).node_set, w.now, mine.expected, -own.gpus, -own.cpus, -own.memory)
+    kept = promise(w, job)
+    while kept.claim >= 0:
+        gpus = claim(w, kept.claim).gpus
+        number = _drop_claim(w, kept)
+        if _gpus_on(w, job, number) < gpus:
+            note_gain(w, number)
+
+
+@inner
+def _gpus_on(w: World, job: int, number: int) -> int:
+    """GPUs of a node set that a job has which has just started."""
+    mine, gpus = run_of(w, job), 0
+    for at in range(mine.part_first, mine.part_first + mine.part_count):
+        here = node(w, part(w, at).node)
+        if here.node_set == number:
+            gpus += slot(w, part(w, at).node, here.running - 1).gpus
+    return gpus
 
 
 @inner
@@ -105,23 +122,33 @@ def _count_claims(w: World, kept: Promise, by: int) -> None:
 
 
 @inner
+def _drop_claim(w: World, kept: Promise) -> int:
+    """Forget a claim that has been given back; returns its node set."""
+    at = kept.claim
+    kept.claim = claim(w, at).next
+    claim(w, at).next = w.free_claim
+    w.free_claim = at
+    return claim(w, at).node_set
+
+
+@inner
 def _drop_claims(w: World, kept: Promise) -> None:
-    """Forget claims that have been given back."""
+    """Forget all that a promise took, for others to have."""
     while kept.claim >= 0:
-        at = kept.claim
-        note_gain(w, claim(w, at).node_set)
-        kept.claim = claim(w, at).next
-        claim(w, at).next = w.free_claim
-        w.free_claim = at
+        note_gain(w, _drop_claim(w, kept))
 
 
 @inner
 def release(w: World, job: int) -> None:
-    """Take a job's promise back."""
-    kept = promise(w, job)
-    _count_claims(w, kept, 1)
-    _drop_claims(w, kept)
-    kept.time = NO_PROMISE
+    """Give back what a promise takes, before its job starts or forgets it."""
+    _count_claims(w, promise(w, job), 1)
+
+
+@inner
+def forget(w: World, job: int) -> None:
+    """A job has no promise any more."""
+    _drop_claims(w, promise(w, job))
+    promise(w, job).time = NO_PROMISE
 
 
 @inner
