@@ -7,7 +7,6 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.simulator.kernel import holds
-from dovetail.simulator.kernel.conservative import anything_fits
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import (
     begin_pass,
@@ -16,6 +15,7 @@ from dovetail.simulator.kernel.passes import (
     pass_without_backfilling,
     start_next,
 )
+from dovetail.simulator.kernel.placement import demand_fits
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import demand, hold, job_facts, node, option, run_of, waiting
@@ -59,7 +59,7 @@ def run_cycle(w: World, rules: Rules) -> bool:
         if start_next(w, rules, number):
             started = True
             run_of(w, job).backfilled = kinds & planned != 0
-            if not anything_fits(w):
+            if not _anything_fits(w):
                 break
         else:
             _plan(w, job)
@@ -69,6 +69,17 @@ def run_cycle(w: World, rules: Rules) -> bool:
         number = next_job(w, rules)
     holds.clear(w)
     return started
+
+
+@inner
+def _anything_fits(w: World) -> bool:
+    """Whether any waiting job may fit; held nodes count as free, which can only err to yes."""
+    kept, w.hold_count = w.hold_count, 0
+    found = False
+    for i in range(w.active_count):
+        found |= demand_fits(w, demand(w, i).active, -math.inf)
+    w.hold_count = kept
+    return found
 
 
 @inner
