@@ -24,7 +24,7 @@ def conservative_pass(w: World, rules: Rules) -> None:
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
         if start_next(w, rules, number):
             run_of(w, job).backfilled = kinds & held != 0
-            if not anything_fits(w):
+            if not _anything_fits(w):
                 break
         else:
             _hold(w, job)
@@ -35,7 +35,7 @@ def conservative_pass(w: World, rules: Rules) -> None:
 
 
 @inner
-def anything_fits(w: World) -> bool:
+def _anything_fits(w: World) -> bool:
     """Whether any waiting job may fit; held nodes count as free, which can only err to yes."""
     kept, w.hold_count = w.hold_count, 0
     found = False

@@ -8,7 +8,6 @@ from typing import Any
 from dovetail.domain.compiled import inner, kernel
 from dovetail.simulator import holds
 from dovetail.simulator.clock import go_to, next_time
-from dovetail.simulator.conservative import anything_fits
 from dovetail.simulator.passes import (
     begin_pass,
     next_job,
@@ -16,6 +15,7 @@ from dovetail.simulator.passes import (
     pass_without_backfilling,
     start_next,
 )
+from dovetail.simulator.placing import demand_fits
 from dovetail.simulator.rows import World
 from dovetail.simulator.rules import Rules
 from dovetail.simulator.state import demand, hold, job_facts, node, option, run_of, waiting
@@ -52,23 +52,41 @@ def run_cycle(w: World, rules: Rules) -> bool:
     """Plan the first jobs of the queue one after the other; whether any could start at once."""
     if begin_pass(w, rules) == 0:
         return False
-    started, planned, looked_at = False, 0, 0
+    started, planned, looked_at, hope = False, 0, 0, 0
     number = next_job(w, rules)
     while number >= 0 and looked_at < w.cycle_jobs:
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
         if start_next(w, rules, number):
             started = True
             run_of(w, job).backfilled = kinds & planned != 0
-            if not anything_fits(w):
-                break
+            hope = 0
         else:
             _plan(w, job)
             planned |= kinds
             pass_over(w, rules, number)
         looked_at += 1
+        hope = _next_hope(w, hope)
+        if hope == w.active_count:
+            break
         number = next_job(w, rules)
     holds.clear(w)
     return started
+
+
+@inner
+def _next_hope(w: World, at: int) -> int:
+    """The first active demand from `at` on of which a job might still start in this cycle.
+
+    A plan leaves ever less room, so that a demand without hope stays so until a start changes
+    the list. Without this, every cycle planned the whole queue: KTH took twice as long.
+    """
+    while at < w.active_count:
+        mine = demand(w, demand(w, at).active)
+        end = w.now + mine.shortest / mine.speed
+        if mine.open and demand_fits(w, demand(w, at).active, end):
+            break
+        at += 1
+    return at
 
 
 @inner
