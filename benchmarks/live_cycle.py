@@ -19,9 +19,9 @@ import numpy as np
 
 from dovetail.live.backends import BACKENDS
 from dovetail.live.config import GuardrailConfig, JournalConfig, LiveConfig, SlurmConfig
-from dovetail.live.controller import Controller
+from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
-from dovetail.live.modes import Mode
+from dovetail.live.model.mode import Mode
 from tests.live.slurm import Cluster, Job, NodeGroup, Options
 
 NODES, GPUS = 500, 4
@@ -48,7 +48,7 @@ def run() -> dict[str, Any]:
         )
         with Journal.open(config.journal) as journal:
             backend = BACKENDS[config.slurm.backend](config.slurm)
-            controller = Controller(config, backend, journal)
+            controller = LiveController(config, backend, journal)
             result = {
                 "nodes": NODES,
                 "pending": JOBS,
@@ -89,7 +89,7 @@ def _queue(cluster: Cluster) -> float:
     return time.perf_counter() - began
 
 
-def _cycles(controller: Controller) -> dict[str, float]:
+def _cycles(controller: LiveController) -> dict[str, float]:
     controller.cycle()  # compiles, fills caches
     rows = [_one(controller) for _ in range(CYCLES)]
     return {name: round(statistics.median(row[name] for row in rows), 4) for name in rows[0]} | {
@@ -97,7 +97,7 @@ def _cycles(controller: Controller) -> dict[str, float]:
     }
 
 
-def _one(controller: Controller) -> dict[str, float]:
+def _one(controller: LiveController) -> dict[str, float]:
     gc.collect()
     gc.disable()  # as the daemon does
     wall, own = time.perf_counter(), time.process_time()

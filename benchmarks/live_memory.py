@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.decision import Change, Knob, Result
-from dovetail.domain.snapshot import Factor, LiveJob, LiveNode, LivePartition, Snapshot
-from dovetail.live.acting import Clocks
 from dovetail.live.config import GuardrailConfig, JournalConfig, LiveConfig
-from dovetail.live.controller import Controller
+from dovetail.live.cycle.actuator import Clocks
+from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
-from dovetail.live.metrics import Metrics
-from dovetail.live.modes import Mode
+from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.model.mode import Mode
+from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, LivePartition, Snapshot
+from dovetail.live.service.metrics.endpoint import Metrics
 
 CYCLES, FIRST = 10_000, 1_000
 PERIOD = 60.0
@@ -143,7 +143,7 @@ def run(say: Callable[[str], None] = print, cycles: int = CYCLES) -> dict[str, A
         config = LiveConfig(policy="sjf", guardrails=guardrails, journal=journal)
         with Journal.open(journal) as opened, Metrics(config.metrics) as metrics:
             clocks = Clocks(wall=lambda: stream.now)
-            controller = Controller(config, stream, opened, clocks=clocks)
+            controller = LiveController(config, stream, opened, clocks=clocks)
             controller.enter(Mode.ACTIVE, "the benchmark")
             sent = 0
             for number in range(1, cycles + 1):

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks import mig_placement, mig_repartition
-from dovetail.domain.mig_cluster import MIG_DAY_CLUSTER
-from dovetail.domain.mig_metrics import summary
-from dovetail.domain.mig_policy import Placer
-from dovetail.domain.mig_workload import MigWorkload
-from dovetail.envs import MigPlacement, MigPlacementBatch, MigPlacementConfig
-from dovetail.envs.mig_observation import MIG_OBSERVATIONS
-from dovetail.evaluation.mig_bounds import mig_bounds
-from dovetail.policies.mig import PLACERS
-from dovetail.simulator.mig import simulate_mig
-from dovetail.traces.synthetic.mig_day import mig_day
+from dovetail.mig.envs import MigPlacement, MigPlacementBatch, MigPlacementConfig
+from dovetail.mig.envs.observation import MIG_OBSERVATIONS
+from dovetail.mig.evaluation.bounds import mig_bounds
+from dovetail.mig.gpus.cluster import MIG_DAY_CLUSTER
+from dovetail.mig.metrics import summary
+from dovetail.mig.policies import PLACERS
+from dovetail.mig.policy import Placer
+from dovetail.mig.simulator import simulate_mig
+from dovetail.mig.workload.day import mig_day
+from dovetail.mig.workload.jobs import MigWorkload
 
 DAYS = 10
 COUNT = 256

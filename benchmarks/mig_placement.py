@@ -13,16 +13,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dovetail.agents.mig_models import MANNERS, SHIPPED_NAME, placer_named
-from dovetail.agents.mig_paper import METHODS, SlotTraining, train_slots
-from dovetail.agents.mig_paper_policy import evaluate_slots
-from dovetail.agents.mig_placement import evaluate_placement, train_placement
-from dovetail.agents.mig_placement_config import MIG_DAY, PlacementTraining
-from dovetail.domain.mig_policy import Placer
-from dovetail.traces.synthetic.mig_day import TIGHT
+from dovetail.mig.agents.placement_config import MIG_DAY, PlacementTraining
+from dovetail.mig.agents.placement_training import evaluate_placement, train_placement
+from dovetail.mig.agents.slot_network import evaluate_slots
+from dovetail.mig.agents.slot_training import METHODS, SlotTraining, train_slots
+from dovetail.mig.policies.learned.placement import SHIPPED_NAME, WAITING_RULES, placer_named
+from dovetail.mig.policy import Placer
+from dovetail.mig.workload.day import TIGHT
+from dovetail.mig.workload.seeds import EvaluationDays
 
-DAYS = range(10)
-UNSEEN = range(500, 530)
+DAYS = EvaluationDays(0, 10)
+UNSEEN = EvaluationDays(500, 30)
 """The first ten days were looked at while the terms of the prices were chosen; these were not."""
 
 PUBLISHED = ("eft", "largest-first", "smallest-first", "random")
@@ -67,17 +68,17 @@ def _mean(rows: Rows, base: dict[int, float]) -> dict[str, Any]:
 
 
 def trained(folder: Path) -> tuple[list[Placer], dict[str, Any]]:
-    """Placements of every manner, and what their training took."""
+    """Placements of every rule, and what their training took."""
     placers, costs = [], {}
-    for manner in MANNERS:
+    for rule in WAITING_RULES:
         began, cpu = time.perf_counter(), time.process_time()
-        train_placement(PlacementTraining(manner=manner), folder / manner)
-        costs[manner] = {
+        train_placement(PlacementTraining(waiting_rule=rule), folder / rule)
+        costs[rule] = {
             "seconds": round(time.perf_counter() - began, 1),
             "cpu_seconds": round(time.process_time() - cpu, 1),
         }
-        found = placer_named(str(folder / manner))
-        placers.append(Placer(manner, found.rank, found.parameters, passes=found.passes))
+        found = placer_named(str(folder / rule))
+        placers.append(Placer(rule, found.rank, found.parameters, passes=found.passes))
     return placers, costs
 
 

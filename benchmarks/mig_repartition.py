@@ -16,21 +16,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dovetail.agents.mig_control import BELOW, MigPolicy, load_control
-from dovetail.agents.mig_control_config import ControlTraining
-from dovetail.agents.mig_control_training import (
+from dovetail.mig.agents.control_config import ControlTraining
+from dovetail.mig.agents.control_training import (
     evaluate,
     train_joint,
     train_placement_on_static,
     train_repartition,
 )
-from dovetail.agents.mig_repartition_ppo import PublishedTraining, train_published
-from dovetail.domain.mig_cluster import MigCluster
-from dovetail.domain.mig_metrics import MINUTE
-from dovetail.domain.mig_workload import MigWorkload
-from dovetail.evaluation.mig_bounds import mig_bounds
-from dovetail.evaluation.mig_configurations import best_configurations
-from dovetail.traces.synthetic.mig_day import TIGHT, mig_day
+from dovetail.mig.agents.published_control import PublishedTraining, train_published
+from dovetail.mig.evaluation.bounds import mig_bounds
+from dovetail.mig.evaluation.static_search import best_configurations
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.metrics import MINUTE
+from dovetail.mig.policies.learned.control import STATIC_PLACER, MigPolicy, load_control
+from dovetail.mig.workload.day import TIGHT, mig_day
+from dovetail.mig.workload.jobs import MigWorkload
 
 DAYS = range(10)
 UNSEEN = range(500, 530)
@@ -45,7 +45,7 @@ Rows = list[dict[str, float]]
 def best_static(config: ControlTraining) -> dict[str, Any]:
     """The best configurations for categorical-edf that a local search finds."""
     days = config.learning_days()[:SEARCHED]
-    found = best_configurations(days, MigCluster.parse(PUBLISHED_STATIC), BELOW)
+    found = best_configurations(days, MigCluster.parse(PUBLISHED_STATIC), STATIC_PLACER)
     numbers = sorted(found.cluster.configurations)
     return {"configurations": numbers, "tried": found.tried}
 
@@ -95,7 +95,7 @@ def compare(config: ControlTraining, folder: Path, seeds: Sequence[int]) -> dict
     found = {path.parent.name: load_control(path.parent) for path in folder.glob("*/card.json")}
     weight = next(iter(found.values()))[1].card["energy_weight"]
     rows = partial(evaluate, cluster=config.cluster, days=days, weight=weight)
-    static = rows(MigPolicy(BELOW, None))
+    static = rows(MigPolicy(STATIC_PLACER, None))
     tables = [table("static", static, static, bounds)]
     for name, (policy, checkpoint) in sorted(found.items()):
         tables.append(

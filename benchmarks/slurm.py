@@ -36,8 +36,8 @@ from benchmarks.slurm_measures import (
 )
 from benchmarks.slurm_run import Record, Setup, run_once, settings
 from dovetail.evaluation.policy import SHIPPED_NAME, Policy
-from dovetail.live.modes import Mode
-from dovetail.live.twin import Order, slurm_order
+from dovetail.live.model.mode import Mode
+from dovetail.live.twin.comparison import Order, slurm_order
 from tests.live.slurm import Accounting, Options, why_not
 
 SEEDS = (1, 2, 3)

@@ -12,7 +12,7 @@ from benchmarks.slurm_jobs import Observed, Work, cluster, trace_of
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
 from dovetail.domain.policy import Estimates
-from dovetail.live.twin import Order
+from dovetail.live.twin.comparison import Order
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
 

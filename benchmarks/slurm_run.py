@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.slurm_jobs import PEOPLE, Observed, Work
-from dovetail.live.backends.requests import hosts_of
+from dovetail.live.backends.slurm.requests import hosts_of
 from dovetail.live.config import (
     ActConfig,
     GuardrailConfig,
@@ -33,10 +33,10 @@ from dovetail.live.config import (
     MetricsConfig,
     SlurmConfig,
 )
-from dovetail.live.guardrails.base import Outcome
-from dovetail.live.journal import Reading
-from dovetail.live.modes import Mode
-from dovetail.live.native import rendered
+from dovetail.live.guardrails.base import GuardrailOutcome
+from dovetail.live.install.native import rendered
+from dovetail.live.journal import JournalReader
+from dovetail.live.model.mode import Mode
 from tests.live.slurm import (
     Account,
     Accounting,
@@ -241,12 +241,12 @@ def observed_jobs(
 
 def _daemon_facts(folder: Path, setup: Setup) -> dict[str, Any]:
     """From the journal: what was sent, what failed, what guardrails said; real seconds."""
-    with Reading.open(folder / "journal.sqlite") as past:
+    with JournalReader.open(folder / "journal.sqlite") as past:
         cycles = past.cycles(10**9)
         said: Counter[str] = Counter()
         for number, _ in cycles:
             for verdict in past.verdicts(number):
-                if verdict.outcome is not Outcome.PASS:
+                if verdict.outcome is not GuardrailOutcome.PASS:
                     said[f"{verdict.guardrail}: {verdict.outcome.value}"] += 1
         errors = Counter(
             re.sub(r"\d+", "N", action.error)

@@ -8,12 +8,18 @@ cannot go stale.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
-COMPILED = ("domain", "policies", "prediction", "simulator", "envs", "evaluation")
+from dovetail.files import make_private_folder
+
+LOG = logging.getLogger("dovetail")
+
+VARIABLE = "NUMBA_CACHE_DIR"
+
+COMPILED = ("domain", "policies", "prediction", "simulator", "envs", "evaluation", "mig")
 """Packages with compiled code; a change of any of them compiles anew."""
 
 KEPT = 3
@@ -21,25 +27,32 @@ KEPT = 3
 
 
 def use(version: str) -> None:
-    """Point Numba at the folder; what the user has set in the environment is left alone."""
+    """Point Numba at a folder that is ours alone, or let it compile in memory; see `is_kept`.
+
+    Numba unpickles what it finds there, so that whoever can write the folder runs code as us. What
+    the user has set in the environment is taken, if it is such a folder.
+    """
     # The kernels run as fast at level 2 and compile in four fifths of the time.
     os.environ.setdefault("NUMBA_OPT", "2")
-    if "NUMBA_CACHE_DIR" in os.environ:
+    given = os.environ.pop(VARIABLE, None)
+    try:
+        folder = Path(given) if given else _user_cache() / f"{version}-{_source_state()}"
+        os.close(make_private_folder(folder))
+    except (OSError, RuntimeError) as problem:
+        LOG.warning("compiled code is not kept, every start compiles anew: %s", problem)
         return
-    name = f"{version}-{_source_state()}"
-    for base in (_user_cache(), Path(tempfile.gettempdir()) / f"dovetail-{os.getuid()}"):
-        folder = base / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
-            os.environ["NUMBA_CACHE_DIR"] = str(folder)
-            _forget_old(base, folder)
-            return
+    os.environ[VARIABLE] = str(folder.absolute())
+    if not given:
+        _forget_old(folder.parent, folder)
+
+
+def is_kept() -> bool:
+    """Whether compiled code may be read from and written to Numba's folder."""
+    return VARIABLE in os.environ
 
 
 def _user_cache() -> Path:
+    """RuntimeError where there is neither a setting nor a home folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
 
 

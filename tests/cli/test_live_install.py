@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 from dovetail.cli.failures import FailsInWords
-from dovetail.cli.live_doctor import live_doctor
-from dovetail.cli.live_install import live_install
+from dovetail.cli.live.doctor import live_doctor
+from dovetail.cli.live.install import live_install
 from tests.cli.conftest import Said
 
 

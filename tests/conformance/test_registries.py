@@ -10,13 +10,13 @@ from dovetail.agents.catalogue import AGENTS
 from dovetail.agents.models import MODELS
 from dovetail.agents.starts import STARTS
 from dovetail.domain.errors import UnknownName
-from dovetail.domain.mig_cluster import GPU_TYPES
 from dovetail.domain.registry import Registry
-from dovetail.envs.mig_observation import MIG_OBSERVATIONS
-from dovetail.envs.mig_reward import MIG_REWARDS
 from dovetail.envs.observation import OBSERVATIONS
 from dovetail.evaluation.policy import BACKFILLS
-from dovetail.policies.mig import PLACERS
+from dovetail.mig.envs.observation import MIG_OBSERVATIONS
+from dovetail.mig.envs.reward import MIG_REWARDS
+from dovetail.mig.gpus.table import GPU_MODELS
+from dovetail.mig.policies import PLACERS
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.sampling import SELECTIONS
@@ -38,7 +38,7 @@ REGISTRIES: tuple[Registry[Any], ...] = (
     STARTS,
     SELECTIONS,
     OBSERVATIONS,
-    GPU_TYPES,
+    GPU_MODELS,
     PLACERS,
     MIG_OBSERVATIONS,
     MIG_REWARDS,

@@ -7,7 +7,6 @@ import pytest
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import cluster_from_toml, load_cluster
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.mig import A100_40GB, COMPUTE_SLICES
 
 FULL = """
 name = "two racks"
@@ -100,11 +99,3 @@ def test_the_digest_changes_with_everything_that_can_change_a_schedule() -> None
                FULL.replace("0.5", "0.4"), FULL.replace("high = 2", "high = 3")]  # fmt: skip
     digests = {cluster_from_toml(text).digest() for text in [FULL, *changed]}
     assert len(digests) == 5
-
-
-def test_mig_configurations_fit_the_device_and_count_as_published() -> None:
-    assert len(A100_40GB) == 19
-    assert all(sum(s.compute for s in c.slices) <= COMPUTE_SLICES for c in A100_40GB)
-    assert all(sum(s.memory_gb for s in c.slices) <= 40 for c in A100_40GB)
-    day = [1, 1, 2, 2, 3, 3, 12, 12]
-    assert sum(len(A100_40GB[number - 1].slices) for number in day) == 20

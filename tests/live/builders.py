@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.snapshot import Factor, LiveJob, LiveNode, LivePartition, Snapshot
+from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, LivePartition, Snapshot
 
 NOW = 1_700_000_000.0
 

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.modes import Mode
-from dovetail.live.switchboard import STOP, Switchboard
+from dovetail.live.model.mode import Mode
+from dovetail.live.service.switchboard import STOP, Switchboard
 from tests.live.slurm import SMALL_LAYOUT, Cluster, Options, SlurmProblem
 from tests.live.steering import Running, config_for, until, write_config
 
@@ -39,7 +39,7 @@ CLOCKED = str(Path(__file__).with_name("clocked.py"))
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GuardrailOutcome:
     """What was done, and what became of it."""
 
     faults: Counter[str]
@@ -205,7 +205,7 @@ class Chaos:
 
     # -- the course of it
 
-    def run(self, faults: int) -> Outcome:
+    def run(self, faults: int) -> GuardrailOutcome:
         blocker = self.cluster.submit(2, 3600, gpu_type="k80", minutes=120)
         self.cluster.wait_for("RUNNING", blocker)
         waiters = [
@@ -255,7 +255,7 @@ class Chaos:
             "waiting jobs have factors",
         )
 
-    def _settled(self, blocker: int, waiters: list[int]) -> Outcome:
+    def _settled(self, blocker: int, waiters: list[int]) -> GuardrailOutcome:
         self.daemon.kill()
         self.daemon.command("restore")
         left = {job: factor for job, factor in self.cluster.site_factors().items() if factor}
@@ -268,7 +268,7 @@ class Chaos:
             if done.id in jobs:
                 ended[done.state] += 1
         assert ended.keys() == {"COMPLETED"}, f"{ended}\n{self.cluster.circumstances()}"
-        return Outcome(
+        return GuardrailOutcome(
             self.done,
             len(jobs),
             ended["COMPLETED"],
@@ -284,7 +284,7 @@ def _answers(cluster: Cluster) -> bool:
         return False
 
 
-def run_chaos(faults: int, seed: int, folder: Path) -> Outcome:
+def run_chaos(faults: int, seed: int, folder: Path) -> GuardrailOutcome:
     """All of it, on a cluster of its own."""
     with Cluster(Options(nodes=SMALL_LAYOUT)) as cluster:
         chaos = Chaos(cluster, folder, seed)

@@ -22,9 +22,9 @@ from dovetail.live.config import (
     MetricsConfig,
     SlurmConfig,
 )
-from dovetail.live.controller import Controller
+from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
-from dovetail.live.modes import Mode
+from dovetail.live.model.mode import Mode
 from tests.live.slurm import Cluster
 
 
@@ -48,12 +48,12 @@ def config_for(cluster: Cluster, folder: Path, **more: Any) -> LiveConfig:
 @contextmanager
 def steering(
     cluster: Cluster, folder: Path, mode: Mode = Mode.ACTIVE, **more: Any
-) -> Iterator[Controller]:
+) -> Iterator[LiveController]:
     """A controller in this process, in the given mode; it leaves active mode at the end."""
     config = config_for(cluster, folder, **more)
     with Journal.open(config.journal) as journal:
         backend = BACKENDS[config.slurm.backend](config.slurm)
-        controller = Controller(config, backend, journal)
+        controller = LiveController(config, backend, journal)
         controller.enter(mode, "a test wants it")
         yield controller
         if controller.mode is Mode.ACTIVE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
 
-from dovetail.domain.snapshot import Snapshot
+from dovetail.live.model.snapshot import Snapshot
 
 
 def nearest_orders(wish: Sequence[int], latest: Mapping[int, int]) -> list[tuple[int, ...]]:

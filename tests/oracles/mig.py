@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.mig_cluster import GpuType, MigCluster
-from dovetail.domain.mig_policy import Busy, ClusterView, Preemption, Repartitioner
-from dovetail.domain.mig_workload import MigWorkload
-from dovetail.simulator.mig import MigRules
+from dovetail.mig.gpus.cluster import MigCluster
+from dovetail.mig.gpus.model import GpuModel
+from dovetail.mig.policy import Busy, ClusterView, Preemption, Repartitioner
+from dovetail.mig.simulator import MigRules
+from dovetail.mig.workload.jobs import MigWorkload
+from tests.oracles.mig_beliefs import Beliefs
 
 MASK = 2**64 - 1
 Rank = Callable[[dict[str, Any], dict[str, Any]], tuple[float, ...]]
@@ -34,7 +36,7 @@ class Instance:
 
 @dataclass
 class Device:
-    kind: GpuType
+    kind: GpuModel
     number: int  # of the configuration, from 1
     instances: list[Instance]
     goal: int | None = None
@@ -45,11 +47,11 @@ class Device:
         return sum(part.size for part in self.instances if part.job is not None)
 
 
-def instances_of(kind: GpuType, number: int) -> list[Instance]:
+def instances_of(kind: GpuModel, number: int) -> list[Instance]:
     found, offset = [], 0
     for part in kind.configurations[number - 1].slices:
         found.append(Instance(part.compute, part.memory_gb, offset))
-        offset += round(part.memory_gb / kind.memory_slice_gb)
+        offset += round(8 * part.memory_gb / 40) if kind.compute_slices == 7 else part.compute
     return found
 
 
@@ -58,7 +60,7 @@ class Oracle:
 
     def __init__(
         self, workload: MigWorkload, cluster: MigCluster, rank: Rank, rules: MigRules, seed: int,
-        passes: int = 0,
+        passes: int = 0, told: list[float] | None = None,
     ) -> None:  # fmt: skip
         jobs = workload.trace.jobs
         self.passes = passes
@@ -66,9 +68,12 @@ class Oracle:
         self.release, self.memory = jobs.submit.tolist(), jobs.memory.tolist()
         self.deadline, self.times = workload.deadline.tolist(), workload.times.tolist()
         self.category = workload.sublinearity().tolist()
+        self.beliefs = Beliefs(workload, told or [1.0] * len(workload))
+        self.thought = [1.0] * len(workload)  # what is left by estimate, as a share
+        self.expected = [math.inf] * len(workload)
         self.devices = [
             Device(kind, number, instances_of(kind, number))
-            for kind, number in zip(cluster.types, cluster.configurations, strict=True)
+            for kind, number in zip(cluster.models, cluster.configurations, strict=True)
         ]
         count = len(workload)
         self.start, self.end = [math.nan] * count, [math.nan] * count
@@ -88,7 +93,7 @@ class Oracle:
                 asked = self.events
                 for device, way in zip(
                     self.devices,
-                    repartitioner.wanted(self.view(), self.workload).tolist(),
+                    repartitioner.wanted(self.view()).tolist(),
                     strict=True,
                 ):
                     if way >= 0:
@@ -100,6 +105,13 @@ class Oracle:
             way=np.array([d.kind.way_of(d.number) for d in self.devices]),
             busy=np.array([d.busy for d in self.devices]),
             waiting=np.array(self.waiting, np.int64),
+            deadline=np.array([self.deadline[job] for job in self.waiting]),
+            times=np.array(
+                [
+                    [time * self.beliefs.told[job] for time in self.times[job]]
+                    for job in self.waiting
+                ]
+            ).reshape(-1, 8),
         )
 
     # --- time -------------------------------------------------------------------------------
@@ -119,6 +131,7 @@ class Oracle:
             for part in ended:
                 assert part.job is not None
                 self.end[part.job], self.left[part.job] = now, 0.0
+                self.beliefs.note(part.job)
                 part.job, part.until = None, math.inf
                 self.events += 1
             if ended and device.goal is not None and self.can_cut(device, device.goal):
@@ -130,6 +143,7 @@ class Oracle:
                 for part in device.instances:
                     part.exists = True
         while self.arrived < len(self.release) and self.release[self.arrived] == now:
+            self.beliefs.tell(self.arrived)
             self.waiting.append(self.arrived)
             self.arrived += 1
             self.events += 1
@@ -180,6 +194,21 @@ class Oracle:
     def duration(self, job: int, device: Device, part: Instance) -> float:
         return float(self.times[job][part.size]) / device.kind.speed
 
+    def told(self, job: int, device: Device, part: Instance) -> float:
+        """The same by estimate."""
+        return self.duration(job, device, part) * self.beliefs.told[job]
+
+    def ends(self, part: Instance) -> float:
+        """When the job of an instance ends by estimate: doubled whenever that has passed."""
+        if part.job is None:
+            return math.inf
+        if self.expected[part.job] <= self.now:
+            length = max(1e-3, self.expected[part.job] - part.begun)
+            while part.begun + length <= self.now:
+                length *= 2
+            self.expected[part.job] = part.begun + length
+        return self.expected[part.job]
+
     def fits(self, job: int, device: Device, part: Instance) -> bool:
         possible = self.duration(job, device, part) < math.inf
         return possible and self.memory[job] <= part.memory
@@ -216,6 +245,9 @@ class Oracle:
             self.waiting.remove(job)
             part.job, part.begun = job, self.now
             part.until = self.now + self.duration(job, self.devices[i], part) * self.left[job]
+            length = self.told(job, self.devices[i], part) * self.thought[job]
+            self.expected[job] = self.now + length
+            self.beliefs.start(job, length)
             if math.isnan(self.start[job]):
                 self.start[job] = self.now
             self.gpu[job], self.size[job], self.offset[job] = i, part.size, part.offset
@@ -245,6 +277,12 @@ class Oracle:
         assert victim is not None
         done = (self.now - part.begun) / self.duration(victim, self.devices[i], part)
         self.left[victim] = max(0.0, self.left[victim] - done)
+        told = self.told(victim, self.devices[i], part)
+        if self.expected[victim] <= self.now:
+            self.thought[victim] = (self.ends(part) - self.now) / told
+        else:
+            done = (self.now - part.begun) / told
+            self.thought[victim] = max(1e-9, self.thought[victim] - done)
         part.job, part.until = None, math.inf
         self.waiting.append(victim)
         self.waiting.sort(key=lambda job: (self.deadline[job], job))
@@ -255,24 +293,47 @@ class Oracle:
 
     def moment(self, job: int) -> dict[str, Any]:
         kinds = {device.kind for device in self.devices}
+        likely, spread = self.beliefs.believe(job)
+        told = self.beliefs.told[job]
         return {
             "now": self.now,
             "left": self.deadline[job] - self.now,
-            "shortest": min(self.times[job][kind.slices] / kind.speed for kind in kinds),
+            "shortest": min(
+                self.times[job][kind.compute_slices] / kind.speed * told for kind in kinds
+            ),
+            "likely": likely,
+            "spread": spread,
             "category": self.category[job],
             "queued": len(self.waiting),
             "overdue": sum(self.deadline[other] <= self.now for other in self.waiting),
             "free": len(self.free()),
             "slots": sum(len(device.instances) for device in self.devices),
             "busy": sum(device.busy for device in self.devices),
-            "compute": sum(device.kind.slices for device in self.devices),
+            "compute": sum(device.kind.compute_slices for device in self.devices),
             "later": self.later(job),
+            "rest": self.rest(job),
         }
+
+    def rest(self, job: int) -> dict[int, float]:
+        """Size -> how long the first busy slice of it is likely to go on."""
+        found: dict[int, float] = {}
+        for device in self.devices:
+            for part in device.instances:
+                if part.job is not None and device.goal is None and self.fits(job, device, part):
+                    ends = self.ends(part) - self.now
+                    rest = self.beliefs.rest(part.job, self.now - part.begun, ends)
+                    found[part.size] = min(found.get(part.size, math.inf), rest)
+        return found
 
     def later(self, job: int) -> dict[int, tuple[float, float]]:
         """Size -> when the first busy slice of it is free, and how long the job would run there."""
         busy = [
-            (part.until - self.now, i, self.duration(job, device, part) * self.left[job], part.size)
+            (
+                self.ends(part) - self.now,
+                i,
+                self.told(job, device, part) * self.thought[job],
+                part.size,
+            )
             for i, device in enumerate(self.devices)
             for part in device.instances
             if part.job is not None and device.goal is None and self.fits(job, device, part)
@@ -283,25 +344,25 @@ class Oracle:
 
     def facts(self, job: int, i: int, part: Instance) -> dict[str, Any]:
         device = self.devices[i]
-        duration = self.duration(job, device, part) * self.left[job]
+        duration = self.told(job, device, part) * self.thought[job]
         sizes = [other.size for other in device.instances]
         return {
             "size": part.size,
-            "slices": device.kind.slices,
+            "slices": device.kind.compute_slices,
             "duration": duration,
             "lateness": self.now + duration - self.deadline[job],
             "energy": self.extra_energy(device, part.size, duration),
-            "packed": device.busy / device.kind.slices,
+            "packed": device.busy / device.kind.compute_slices,
             "mean_size": sum(sizes) / len(sizes),
             "chance": self.chance(),
         }
 
     def extra_energy(self, device: Device, size: int, duration: float) -> float:
         end = self.now + duration
-        ends = {part.until for part in device.instances if self.now < part.until < end}
+        ends = {self.ends(part) for part in device.instances if self.now < self.ends(part) < end}
         total, at = 0.0, self.now
         for change in [*sorted(ends), end]:
-            busy = sum(p.size for p in device.instances if p.job is not None and p.until > at)
+            busy = sum(p.size for p in device.instances if p.job is not None and self.ends(p) > at)
             total += (device.kind.watts[busy + size] - device.kind.watts[busy]) * (change - at)
             at = change
         return total

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
 
-from dovetail.domain.mig_models import MigModel
+from dovetail.mig.gpus.model import GpuModel
 
 
 def headrooms(
-    demand: Mapping[str, float], numbers: tuple[int, ...], model: MigModel
+    demand: Mapping[str, float], numbers: tuple[int, ...], model: GpuModel
 ) -> list[float]:
     """Instances of a size or larger over the need for them, for each size asked for; ascending."""
     order = [profile.name for profile in model.profiles]
@@ -25,7 +25,7 @@ def headrooms(
     return sorted(found)
 
 
-def best_headrooms(demand: Mapping[str, float], gpus: int, model: MigModel) -> list[float]:
+def best_headrooms(demand: Mapping[str, float], gpus: int, model: GpuModel) -> list[float]:
     """The best that any combination of configurations reaches."""
     numbers = [cut.number for cut in model.configurations]
     return max(
@@ -33,7 +33,7 @@ def best_headrooms(demand: Mapping[str, float], gpus: int, model: MigModel) -> l
     )
 
 
-def all_served(needs: list[str], instances: list[str], model: MigModel) -> bool:
+def all_served(needs: list[str], instances: list[str], model: GpuModel) -> bool:
     """Whether every need can have an instance of its own, tried one assignment after another."""
     order = [profile.name for profile in model.profiles]
     if not needs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dovetail.policies.mig import MARGINAL_WEIGHT, PriceWeights
+from dovetail.mig.policies import MARGINAL_WEIGHT, PriceWeights, UnsurePrices
 from tests.oracles.mig import Rank
 
 Facts = dict[str, Any]
@@ -40,6 +40,10 @@ def everything(moment: Facts, fact: Facts) -> tuple[float, ...]:
     counts = moment["queued"] + 3 * moment["overdue"] + 5 * moment["free"] + 7 * moment["slots"]
     counts += 11 * moment["busy"] + 13 * moment["compute"] + 17 * moment["category"]
     time = moment["now"] + moment["shortest"] + min(1e6, moment["left"])
+    rests = 0.0
+    for size in (1, 2, 3, 4, 7):
+        rests += moment["rest"].get(size, 0.0)
+    time += moment["likely"] + moment["spread"] + rests
     slices = fact["size"] + fact["slices"] + fact["mean_size"] + 3.0 * fact["packed"]
     return (
         counts * fact["size"] % 5,
@@ -75,6 +79,48 @@ def prices(p: PriceWeights) -> Rank:
     return rank
 
 
+def tardiness(lateness: float, blur: float) -> float:
+    if blur <= 0 or lateness > 30 * blur:
+        return max(0.0, lateness)
+    return blur * math.log1p(math.exp(max(-30.0, lateness / blur)))
+
+
+def unsure_worth(
+    p: UnsurePrices, rent: float, duration: float, lateness: float, blur: float
+) -> float:
+    scale = math.sqrt(math.exp(-p.sharp) * math.exp(-p.sharp) + blur * blur)
+    late = 1 / (1 + math.exp(min(30.0, max(-30.0, -lateness / scale))))
+    return 1 - late - math.exp(p.tardy) * tardiness(lateness, blur) - rent * duration
+
+
+def unsure_prices(p: UnsurePrices) -> Rank:
+    def rank(moment: Facts, fact: Facts) -> tuple[float, ...]:
+        spread, left, likely = moment["spread"], moment["left"] / 60, moment["likely"]
+        mean = likely * math.exp(0.5 * min(4.0, spread * spread))
+        pressure = math.log(1 + moment["queued"] / moment["slots"])
+        crowd = p.crowded * (moment["busy"] / moment["compute"] - 0.8) + p.queued * pressure
+        crowd += p.risk * spread
+        rents = {1: p.rent1, 2: p.rent2, 3: p.rent3, 4: p.rent4, 7: p.rent7}
+        rent = {size: math.exp(price + crowd) for size, price in rents.items()}
+        unsure, blurred = math.exp(p.unsure) * spread, math.exp(p.blur) * spread
+        hopes = []
+        for size, (_, then) in moment["later"].items():
+            rest = moment["rest"][size] / 60
+            run = then / 60 * likely
+            own, other = unsure * run, blurred * rest
+            blur = math.sqrt(own * own + other * other)
+            worth = unsure_worth(p, rent[size], then / 60 * mean, rest + run - left, blur)
+            hopes.append(worth - p.wait - p.doubt * spread - math.exp(p.delay) * rest)
+        run = fact["duration"] / 60 * likely
+        here = unsure_worth(
+            p, rent[fact["size"]], fact["duration"] / 60 * mean, run - left, unsure * run
+        )
+        here -= math.exp(p.energy) * fact["energy"] / 60e3 * mean
+        return (math.inf,) if max(hopes, default=-math.inf) > here else (-here,)
+
+    return rank
+
+
 ODD_PRICES = PriceWeights(crowded=2.0, queued=-0.5, rent7=-1.0, wait=0.05, sharp=0.5)
 NEVER_WAITS = PriceWeights(wait=math.inf, delay=0.0)
 
@@ -93,6 +139,7 @@ RANKS: dict[str, Rank] = {
     "everything": everything,
     "unless-late-passing": unless_late,
     "prices": prices(PriceWeights()),
+    "unsure-prices": unsure_prices(UnsurePrices()),
     "odd-prices": prices(ODD_PRICES),
     "never-waits": prices(NEVER_WAITS),
 }

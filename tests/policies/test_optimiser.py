@@ -24,12 +24,8 @@ from dovetail.policies.optimiser import (
     multistart_greedy,
     optimise,
     rltune_way,
-    warm_up,
     weights_by_rank,
 )
-
-PLENTY = 30.0
-"""Seconds that small problems never need, so that a busy machine changes no result."""
 
 
 def cluster(
@@ -78,7 +74,7 @@ def seeded_problem(seed: int) -> Problem:
 
 def test_the_same_problem_gives_the_same_plan() -> None:
     for seed in range(5):
-        first, second = (optimise(seeded_problem(seed), PLENTY) for _ in range(2))
+        first, second = (optimise(seeded_problem(seed)) for _ in range(2))
         assert replace(first, seconds=0.0) == replace(second, seconds=0.0)
         one, two = (multistart_greedy(seeded_problem(seed)) for _ in range(2))
         assert one.jobs == two.jobs
@@ -91,15 +87,16 @@ def test_more_starts_never_give_less() -> None:
         assert values == sorted(values)
 
 
-def test_without_time_the_greedy_plan_stands_and_says_so() -> None:
+def test_a_plan_that_the_clock_ended_says_so() -> None:
     problem = Problem(cluster(4, 4, 3), (job(2), job(3), job(3), job(4)))
     plan = optimise(problem, budget_seconds=0.0)
+    assert plan.timed_out
     assert plan.solver == "greedy"
-    assert "budget of 0 s ran out" in plan.reason
+    assert "when the time ran out" in plan.reason
     assert plan.jobs == multistart_greedy(problem).jobs
 
 
-def test_the_budget_holds_on_a_thousand_nodes() -> None:
+def test_work_ends_the_search_on_a_thousand_nodes_and_gives_the_same_plan_again() -> None:
     random = np.random.default_rng(3)
     ends = tuple(
         (float(random.lognormal(8, 1)), node, int(random.integers(1, 5))) for node in range(1000)
@@ -109,10 +106,9 @@ def test_the_budget_holds_on_a_thousand_nodes() -> None:
         job(int(random.integers(1, 6)), int(random.choice([1, 1, 1, 4])), weight)
         for weight in weights_by_rank(16)
     )
-    warm_up()
-    plan = optimise(Problem(state, jobs), budget_seconds=0.05)
-    # Twenty times the budget: a loaded machine may stall us, an endless search would not pass.
-    assert plan.seconds < 1.0
+    first, second = (optimise(Problem(state, jobs), budget_seconds=300.0) for _ in range(2))
+    assert not first.timed_out
+    assert replace(first, seconds=0.0) == replace(second, seconds=0.0)
 
 
 def test_nothing_is_solved_where_nothing_can_start() -> None:
@@ -132,19 +128,19 @@ def test_equal_nodes_are_no_choice_for_one_job_but_sharing_them_is() -> None:
 
 
 def test_equal_nodes_are_taken_lowest_first() -> None:
-    plan = optimise(Problem(cluster(*[8] * 9), (job(8, nodes=3), job(8, nodes=2))), PLENTY)
+    plan = optimise(Problem(cluster(*[8] * 9), (job(8, nodes=3), job(8, nodes=2))))
     assert plan.jobs[0].nodes + plan.jobs[1].nodes in ((0, 1, 2, 3, 4), (2, 3, 4, 0, 1))
 
 
 def test_a_small_job_leaves_the_empty_node_to_the_large_one() -> None:
     problem = Problem(cluster(8, 2), (job(2), job(8)))
-    for plan in (optimise(problem, PLENTY), multistart_greedy(problem)):
+    for plan in (optimise(problem), multistart_greedy(problem)):
         assert [part.nodes for part in plan.starts] == [(1,), (0,)]
 
 
 def test_a_gang_stays_on_one_switch_if_it_can() -> None:
     problem = Problem(cluster(8, 8, 8, 8, switch=(0, 1, 2, 1)), (job(8, nodes=2),))
-    assert optimise(problem, PLENTY).jobs[0].nodes == (1, 3)
+    assert optimise(problem).jobs[0].nodes == (1, 3)
     assert multistart_greedy(problem).jobs[0].nodes == (1, 3)
 
 
@@ -152,10 +148,10 @@ def test_a_long_job_waits_where_it_would_hold_up_a_worthier_one() -> None:
     """Node 0 is soon whole: the 8-GPU job is worth more there than a long small one now."""
     state = cluster(1, releases=((5.0, 0, 7), (6.0, 0, 0)))
     long_job, large = job(1, weight=40, estimate=1000.0), job(8, weight=100)
-    plan = optimise(Problem(state, (large, long_job)), PLENTY)
+    plan = optimise(Problem(state, (large, long_job)))
     assert [part.slot for part in plan.jobs] == [1, None]
     quick = job(1, weight=40, estimate=4.0)
-    assert [p.slot for p in optimise(Problem(state, (large, quick)), PLENTY).jobs] == [1, 0]
+    assert [p.slot for p in optimise(Problem(state, (large, quick))).jobs] == [1, 0]
 
 
 def test_types_and_partitions_become_kinds() -> None:

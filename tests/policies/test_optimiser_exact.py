@@ -26,7 +26,7 @@ from dovetail.policies.optimiser import (
     value,
     weights_by_rank,
 )
-from tests.policies.test_optimiser import PLENTY, seeded_problem
+from tests.policies.test_optimiser import seeded_problem
 
 GAP = 0.005
 SEARCH_LIMIT = 15_000
@@ -193,7 +193,7 @@ def test_every_plan_is_legal_and_says_its_true_value(problem: Problem) -> None:
     for plan in (
         multistart_greedy(problem, starts=8),
         multistart_greedy(problem, starts=8, reduction=EXACT),
-        optimise(problem, PLENTY),
+        optimise(problem),
         rltune_way(problem),
     ):
         assert is_legal(problem, plan)
@@ -203,7 +203,7 @@ def test_every_plan_is_legal_and_says_its_true_value(problem: Problem) -> None:
 @settings(max_examples=80, deadline=None)
 @given(problems())
 def test_optimise_finds_the_best_plan_of_all(problem: Problem) -> None:
-    plan = optimise(problem, PLENTY, GAP, EXACT)
+    plan = optimise(problem, GAP, EXACT)
     if not has_choice(problem):
         return
     best = Search(problem, plan.value).run()
@@ -215,7 +215,7 @@ def test_the_greedy_is_never_above_the_best_and_on_average_within_three_percent(
     shares = []
     for seed in range(40):
         problem = seeded_problem(seed)
-        best = optimise(problem, PLENTY, 0.0, EXACT).value
+        best = optimise(problem, 0.0, EXACT).value
         found = multistart_greedy(problem).value
         assert found <= best
         shares.append(found / best)

@@ -11,16 +11,15 @@ import json
 import os
 import shlex
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.agents.arrays_file import read_arrays, read_card
 from dovetail.agents.families import Learned
 from dovetail.agents.models import MODELS
 from dovetail.domain.errors import ConfigError
@@ -47,17 +46,14 @@ class Checkpoint:
 
 def load_checkpoint(folder: Path, models: Models = MODELS) -> Checkpoint:
     """Read a checkpoint; a file that is not one is a clear error."""
-    try:
-        # Opened here: NumPy leaves the file of a damaged archive open.
-        with (folder / WEIGHTS_FILE).open("rb") as file, np.load(file, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
-            kind = str(arrays.pop(KIND))
-        card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
-    except (OSError, EOFError, KeyError, ValueError, BadZipFile, zlib.error) as problem:
-        raise ConfigError(f"{folder}: not a readable checkpoint: {problem}") from problem
+    arrays = read_arrays(folder / WEIGHTS_FILE)
+    if KIND not in arrays:
+        raise ConfigError(f"{folder}: not a readable checkpoint: {WEIGHTS_FILE} has no {KIND!r}")
+    kind = str(arrays.pop(KIND))
+    card = read_card(folder / CARD_FILE).content
     if kind not in models:
         raise ConfigError(
-            f"{folder}: a model of unknown kind {kind!r}; known are {', '.join(models)}: "
+            f"{folder}: a model of unknown kind {kind[:40]!r}; known are {', '.join(models)}: "
             "update Dovetail, or train it again"
         )
     return Checkpoint(kind, arrays, card)

@@ -8,16 +8,19 @@ saved.into(search)
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dovetail.agents.arrays_file import read_arrays
 from dovetail.agents.checkpoint import replacing
 from dovetail.agents.evolution import Evolution
 from dovetail.agents.history import refuse_other
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 
 FILE = "search.npz"
@@ -28,15 +31,22 @@ _STATE = ("mean", "variance", "path", "scale_path")
 class SavedSearch:
     """What was saved: figures by name, and arrays."""
 
+    path: Path
     about: Mapping[str, Any]
     arrays: Mapping[str, Floats]
 
     def into(self, search: Evolution) -> None:
         """Let a search go on from here."""
-        for name in _STATE:
-            setattr(search, name, self.arrays[name])
-        search.spread = self.about["spread"]
-        search.random.bit_generator.state = self.about["random"]
+        try:
+            for name in _STATE:
+                found, expected = self.arrays[name], getattr(search, name)
+                if np.shape(found) != np.shape(expected):
+                    raise ValueError(f"{name} has shape {np.shape(found)}")
+                setattr(search, name, found)
+            search.spread = float(self.about["spread"])
+            search.random.bit_generator.state = self.about["random"]
+        except (KeyError, TypeError, ValueError) as problem:
+            raise _damaged(self.path, problem) from problem
 
 
 def save_search(folder: Path, search: Evolution, about: Mapping[str, Any], **more: Floats) -> None:
@@ -52,7 +62,25 @@ def load_search(folder: Path, facts: Mapping[str, Any]) -> SavedSearch | None:
     path = folder / FILE
     if not path.exists():
         return None
-    with np.load(path, allow_pickle=False) as found:
-        about = json.loads(str(found["about"]))
+    arrays = read_arrays(path)
+    try:
+        about = json.loads(str(arrays.pop("about")))
         refuse_other(folder, about["facts"], dict(facts))
-        return SavedSearch(about, {name: found[name] for name in found.files if name != "about"})
+    except (KeyError, TypeError, ValueError, RecursionError) as problem:
+        raise _damaged(path, problem) from problem
+    return SavedSearch(path, about, arrays)
+
+
+@contextmanager
+def refuse_damage(path: Path) -> Iterator[None]:
+    """Whatever a saved value is not fit for is an error in words."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError) as problem:
+        raise _damaged(path, problem) from problem
+
+
+def _damaged(path: Path, problem: object) -> ConfigError:
+    return ConfigError(
+        f"{path}: not a readable training ({problem}); choose another --out, or delete this file"
+    )

@@ -8,24 +8,26 @@ from typing import Any, ParamSpec, TypeVar
 
 from numba import cfunc, njit
 
+from dovetail.compile_cache import is_kept
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile to machine code on first use and keep the result on disk.
+    """Compile to machine code on first use and keep the result on disk, where that is safe.
 
     NumPy's error model spares a branch per division (and lets loops vectorise); kernels
     therefore never divide by zero on purpose.
     """
-    compiled: Callable[P, R] = njit(cache=True, error_model="numpy", nogil=True)(function)
+    compiled: Callable[P, R] = njit(cache=is_kept(), error_model="numpy", nogil=True)(function)
     return compiled
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
     """A kernel that only kernels call: without a door to Python it compiles 20 % faster."""
     compiled: Callable[P, R] = njit(
-        cache=True,
+        cache=is_kept(),
         error_model="numpy",
         nogil=True,
         no_cpython_wrapper=True,
@@ -47,7 +49,7 @@ class Late:
 
     @cached_property
     def pointer(self) -> Any:
-        return cfunc(self.signature, cache=True, error_model="numpy")(self.function)
+        return cfunc(self.signature, cache=is_kept(), error_model="numpy")(self.function)
 
     @property
     def address(self) -> int:

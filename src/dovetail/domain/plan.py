@@ -32,6 +32,8 @@ class Plan:
     gap: float | None
     seconds: float
     reason: str
+    timed_out: bool = False
+    """The clock decided, not the work done: another run may plan otherwise."""
 
     @property
     def starts(self) -> tuple[JobPlan, ...]:

@@ -95,6 +95,17 @@ class Policy:
         return f"{self.order}{fill}{place}"
 
 
+def order_in(text: str) -> str:
+    """The order that a policy's name begins with, as it stands there; nothing is looked up.
+
+    >>> order_in("saf+easy@fgd"), order_in("models/a@b/run")
+    ('saf', 'models/a@b/run')
+    """
+    head, _, _ = _cut(text, "@")
+    order, _, _ = _cut(head, "+")
+    return order.strip()
+
+
 def _cut(text: str, sign: str) -> tuple[str, str, str]:
     """Split at the last sign, unless it is part of a path: an order may be a folder."""
     head, found, tail = text.rpartition(sign)

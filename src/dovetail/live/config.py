@@ -6,8 +6,6 @@ config.mode, config.policy, config.guardrails.starvation_factor
 
 from __future__ import annotations
 
-import os
-import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -15,7 +13,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from dovetail.domain.errors import ConfigError
-from dovetail.live.modes import Mode
+from dovetail.files import Untrusted, read_file
+from dovetail.live.model.mode import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,28 +135,21 @@ class LiveConfig:
 
 
 def load_config(path: Path) -> LiveConfig:
-    """Read and check a configuration file, its permissions included."""
+    """Read and check a configuration file, which nobody but root and we can have written."""
     try:
-        with path.open("rb") as file:
-            refuse_writable_by_others(path, os.fstat(file.fileno()))
-            config: LiveConfig = from_table(LiveConfig, tomllib.load(file), str(path))
-            return config
+        text = read_file(path).decode("utf-8")
+        config: LiveConfig = from_table(LiveConfig, tomllib.loads(text), str(path))
+        return config
     except FileNotFoundError:
         raise ConfigError(
             f"{path}: no such file; `dovetail live install --dry-run` shows one"
         ) from None
+    except Untrusted as problem:
+        raise ConfigError(f"{problem}: whoever can write it commands the daemon") from None
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not TOML: {error}") from None
-
-
-def refuse_writable_by_others(path: Path, status: os.stat_result) -> None:
-    """Whoever can write the configuration commands the daemon."""
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise ConfigError(f"{path}: others may write it; chmod 640 {path}")
-    if status.st_uid not in (0, os.geteuid()):
-        raise ConfigError(
-            f"{path}: belongs to user number {status.st_uid}; chown it to root or to the daemon's"
-        )
 
 
 def from_table(kind: Any, table: Mapping[str, Any], where: str) -> Any:

@@ -37,11 +37,11 @@ class Asking:
     """Plans for one simulation.
 
     asked: plans made; planned: jobs that started as planned; refused: plans whose first job
-    could not start so.
+    could not start so; timed_out: plans that the clock ended, which another run may not repeat.
     """
 
     def __init__(self, tables: Tables, rules: Rules, optimiser: Optimiser) -> None:
-        self.asked = self.planned = self.refused = 0
+        self.asked = self.planned = self.refused = self.timed_out = 0
         self._tables, self._rules, self._optimiser = tables, rules, optimiser
         self._shapes: dict[int, tuple[Shape, ...]] = {}
         self._plan: dict[int, JobPlan] = {}
@@ -51,7 +51,12 @@ class Asking:
         tables.world["planner"] = cast(self._door, c_void_p).value
 
     def counts(self) -> dict[str, int]:
-        return {"asked": self.asked, "planned": self.planned, "refused": self.refused}
+        return {
+            "asked": self.asked,
+            "planned": self.planned,
+            "refused": self.refused,
+            "timed_out": self.timed_out,
+        }
 
     def raise_failure(self) -> None:
         """Raise what went wrong behind the door: an exception cannot pass through a kernel."""
@@ -97,6 +102,7 @@ class Asking:
         count = next_jobs(self._tables.world, self._rules, job, rows, scores)
         jobs = [job, *rows[:count].tolist()]
         plan = self._optimiser(Problem(self._nodes(job), self._asks(jobs), now))
+        self.timed_out += plan.timed_out
         return {jobs[part.job]: part for part in plan.starts}
 
     def _nodes(self, job: int) -> NodeState:

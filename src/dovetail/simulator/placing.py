@@ -156,6 +156,7 @@ def place(w: World, prefer: Any, few_switches: bool, job: int) -> int:
         while number < mine.option_last and option(w, number).group == group:
             end = w.now + estimate / option(w, number).speed
             kinds = option(w, number).large_kinds
+            w.search += 1
             found, preference = best_node(w, prefer, job, kinds, large(w, number), end, -1)
             if found >= 0 and _better(preference, found, best_preference, best):
                 chosen, best, best_preference = number, found, preference
@@ -181,7 +182,8 @@ def best_node(
 ) -> tuple[int, float]:
     """The admissible node with the lowest (preference, node) that the job does not use yet.
 
-    `switch`: only nodes on this switch; -1: on any.
+    `switch`: only nodes on this switch; -1: on any. Nodes that the same search has passed stay
+    passed: a gang's later chunks are admissible nowhere else.
     """
     if w.looks_at_time:
         return _best_node_by_time(w, prefer, job, kinds, chunk, end, switch)
@@ -238,20 +240,30 @@ def _busy(w: World, number: int) -> float:
 def _first_in_level(
     w: World, job: int, number: int, gpus: int, chunk: Chunk, end: float, switch: int
 ) -> int:
-    """The lowest admissible node of a kind with so many free GPUs; -1: none."""
-    this = kind(w, number)
-    first = level(w, number, gpus).word_first
-    for i in range(this.words):
-        bits = bitmap(w, first + i).bits
+    """The lowest admissible node of a kind with so many free GPUs; -1: none.
+
+    A search goes on where it was: from the beginning for each node of a gang, the 128 nodes of a
+    large one took 8,000 looks.
+    """
+    this, here = kind(w, number), level(w, number, gpus)
+    if here.search != w.search:
+        here.search, here.cursor = w.search, 0
+    skip = Word(here.cursor & 63)
+    for i in range(here.cursor >> 6, this.words):
+        bits = bitmap(w, here.word_first + i).bits >> skip << skip
+        skip = Word(0)
         while bits != Word(0):
-            found = member(w, this.first + 64 * i + int(trailing_zeros(bits))).node
+            place_in_kind = 64 * i + int(trailing_zeros(bits))
+            found = member(w, this.first + place_in_kind).node
             if (
                 node(w, found).used_by != job
                 and (switch < 0 or node(w, found).switch == switch)
                 and admissible(w, found, chunk, end)
             ):
+                here.cursor = place_in_kind
                 return found
             bits &= bits - Word(1)
+    here.cursor = 64 * this.words
     return -1
 
 
@@ -269,10 +281,12 @@ def _pick_gang(
         switches = _few_switches(w, this.large_kinds, large(w, number), end, this.many)
         for i in range(switches):
             switch = node(w, i).taken_switch
+            w.search += 1
             while picked < this.many and _pick(
                 w, prefer, job, this.large_kinds, large(w, number), end, switch, picked
             ):
                 picked += 1
+    w.search += 1
     while picked < this.many:
         if not _pick(w, prefer, job, this.large_kinds, large(w, number), end, -1, picked):
             return False
@@ -282,12 +296,14 @@ def _pick_gang(
         best, best_preference = -1, math.inf
         for i in range(switches):
             switch = node(w, i).taken_switch
+            w.search += 1
             found, preference = best_node(
                 w, prefer, job, this.small_kinds, small(w, number), end, switch
             )
             if found >= 0 and _better(preference, found, best_preference, best):
                 best, best_preference = found, preference
         if best < 0:
+            w.search += 1
             best, _ = best_node(w, prefer, job, this.small_kinds, small(w, number), end, -1)
         if best < 0:
             return False

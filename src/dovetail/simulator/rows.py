@@ -30,6 +30,7 @@ class World(Row):
     stale_count: int  # nodes with stale release times
     reservation_count: int
     hold_count: int  # conservative holds
+    search: int  # number of the search for nodes in hand
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
@@ -173,6 +174,8 @@ class Level(Row):
 
     count: int
     word_first: int  # their bitmap
+    search: int  # the last search for nodes that looked here
+    cursor: int  # how far it came, as a place among the nodes of the kind
     calendar: int  # first block of the release times of so many GPUs; -1: no chunk has this size
     blocks: int  # blocks in use
     block_limit: int

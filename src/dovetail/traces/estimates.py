@@ -26,7 +26,7 @@ def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
     if spec == "predicted":
         return Estimates(spec, None)
     if spec.startswith("noisy"):
-        sigma = _sigma(spec)
+        sigma = sigma_of(spec)
         return Estimates(f"noisy:{sigma:g}", _noisy(trace.jobs.run, sigma, seed))
     raise ConfigError(f"estimates {spec!r} unknown: {_FORMS}")
 
@@ -41,14 +41,14 @@ def _limits(trace: Trace) -> Floats:
     return np.maximum(trace.jobs.limit, SHORTEST)
 
 
-def _sigma(spec: str) -> float:
-    """The number of `noisy:0.5`."""
+def sigma_of(spec: str, forms: str = _FORMS) -> float:
+    """The number of `noisy:0.5`; `forms` says what else may be written."""
     try:
         sigma = float(spec.removeprefix("noisy:"))
     except ValueError:
         sigma = math.nan
     if not 0 <= sigma < math.inf:
-        raise ConfigError(f"estimates {spec!r}: no sigma of 0 or more after the colon; {_FORMS}")
+        raise ConfigError(f"estimates {spec!r}: no sigma of 0 or more after the colon; {forms}")
     return sigma
 
 

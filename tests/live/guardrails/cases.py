@@ -9,10 +9,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dovetail.domain.decision import Decision, Hint
-from dovetail.domain.snapshot import Factor, LiveJob, LiveNode, Share, Snapshot
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Glimpse, Situation
+from dovetail.live.model.decision import Decision, Hint
+from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Share, Snapshot
 
 NOW = 1_000_000.0
 HOUR = 3600.0

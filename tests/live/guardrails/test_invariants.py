@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.domain.decision import Change, Decision, Knob
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails import GUARDRAILS, guard, limit_changes
-from dovetail.live.guardrails.base import Outcome, passed
+from dovetail.live.guardrails.base import GuardrailOutcome, passed
 from dovetail.live.guardrails.chain import apply_all
 from dovetail.live.guardrails.displacement import displacement
 from dovetail.live.guardrails.fair_share import kept_places, short_accounts
 from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import moved, slurm_order
 from dovetail.live.guardrails.starvation import starving
+from dovetail.live.model.decision import Change, Decision, Knob
 from tests.live.guardrails.cases import Case, cases, situation_of
 from tests.oracles.displacement import by_slurm, nearest_orders, places_lost
 
@@ -42,7 +42,7 @@ def test_a_guardrail_is_pure_and_names_itself(name: str, case: Case) -> None:
 def test_only_an_amending_guardrail_changes_the_decision(name: str, case: Case) -> None:
     ruling = GUARDRAILS[name](case.decision, case.situation, case.config)
     changed = ruling.decision != case.decision
-    assert changed == (ruling.verdict.outcome is Outcome.AMENDED)
+    assert changed == (ruling.verdict.outcome is GuardrailOutcome.AMENDED)
 
 
 @pytest.mark.parametrize("name", GUARDRAILS)
@@ -52,7 +52,7 @@ def test_a_guardrail_has_nothing_to_add_to_its_own_ruling(name: str, case: Case)
     once = GUARDRAILS[name](case.decision, case.situation, case.config).decision
     twice = GUARDRAILS[name](once, case.situation, case.config)
     assert twice.decision == once
-    assert twice.verdict.outcome is not Outcome.AMENDED
+    assert twice.verdict.outcome is not GuardrailOutcome.AMENDED
 
 
 @given(case=cases())
@@ -168,7 +168,7 @@ def test_sent_changes_keep_both_limits_and_the_head_goes_before_the_rest(
     allowed, verdict = limit_changes(asked, situation, config, order)
     before = sum(count for steady, count in sent if 5000.0 - steady < 3600.0)
     assert len(allowed) == min(len(asked), most, max(0, 12 - before))
-    assert (verdict.outcome is Outcome.PASS) == (len(allowed) == len(asked))
+    assert (verdict.outcome is GuardrailOutcome.PASS) == (len(allowed) == len(asked))
     rank = {job: place for place, job in enumerate(order)}
     left = Counter(numbers) - Counter(change.job for change in allowed)
     assert left.total() == len(numbers) - len(allowed)
@@ -190,14 +190,13 @@ def test_a_guardrail_that_fails_stops_the_cycle_with_its_words() -> None:
     chain = {"broken": broken, "fine": lambda decision, *_: passed("fine", decision, "ok")}
     decision, verdicts, outcome = apply_all(chain, case.decision, case.situation, case.config)  # type: ignore[arg-type]
     assert decision is case.decision
-    assert outcome is Outcome.STOP
+    assert outcome is GuardrailOutcome.STOP
     assert verdicts[0].reason == (
         "the guardrail itself failed: ZeroDivisionError: no jobs to divide by"
     )
-    assert verdicts[1] == ("fine", Outcome.PASS, "ok")
+    assert verdicts[1] == ("fine", GuardrailOutcome.PASS, "ok")
 
 
 def test_outcomes_grow_worse_in_the_order_written() -> None:
-    assert sorted(Outcome, key=lambda item: item.severity) == [
-        Outcome.PASS, Outcome.AMENDED, Outcome.STOP, Outcome.FALL_BACK,
-    ]  # fmt: skip
+    names = [item.name for item in sorted(GuardrailOutcome, key=lambda item: item.severity)]
+    assert names == ["PASS", "AMENDED", "STOP", "FALL_BACK"]

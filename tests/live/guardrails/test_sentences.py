@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from dovetail.domain.decision import Change, Decision, Hint, Knob
-from dovetail.domain.snapshot import LiveJob, Share
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails import GUARDRAILS, guard, limit_changes, wording
-from dovetail.live.guardrails.base import Outcome, Ruling, Situation
+from dovetail.live.guardrails.base import GuardrailOutcome, Ruling, Situation
 from dovetail.live.guardrails.slurm_order import slurm_order
+from dovetail.live.model.decision import Change, Decision, Hint, Knob
+from dovetail.live.model.snapshot import LiveJob, Share
 from tests.live.guardrails.cases import HOUR, NOW, glimpse, nodes, situation_of, waiting
 
-PASS, AMENDED, STOP, FALL_BACK = Outcome
+PASS, AMENDED, STOP, FALL_BACK = GuardrailOutcome
 TWO = (waiting(1), waiting(2))
 
 
@@ -26,7 +26,9 @@ def rule(name: str, decision: Decision, situation: Situation, **config: Any) -> 
     return ruling
 
 
-def said(name: str, decision: Decision, situation: Situation, **config: Any) -> tuple[Outcome, str]:
+def said(
+    name: str, decision: Decision, situation: Situation, **config: Any
+) -> tuple[GuardrailOutcome, str]:
     verdict = rule(name, decision, situation, **config).verdict
     return verdict.outcome, verdict.reason
 
@@ -174,7 +176,7 @@ def test_slurms_order_of_jobs_that_we_froze_is_the_one_before() -> None:
     ],
 )  # fmt: skip
 def test_old_models_and_wild_scores_stop(
-    decision: Decision, trained: float, outcome: Outcome, reason: str
+    decision: Decision, trained: float, outcome: GuardrailOutcome, reason: str
 ) -> None:
     situation = situation_of(model_trained=trained)
     assert said("freshness", decision, situation) == (outcome, reason)
@@ -275,7 +277,7 @@ def test_a_decision_on_jobs_that_do_not_wait_stops() -> None:
     ],
 )  # fmt: skip
 def test_the_tripwire_needs_time_jobs_and_longer_waits(
-    hours: float, compared: int, actual: float, slurm: float, outcome: Outcome, reason: str
+    hours: float, compared: int, actual: float, slurm: float, outcome: GuardrailOutcome, reason: str
 ) -> None:
     situation = situation_of(
         active_hours=hours, compared_jobs=compared, actual_wait=actual, slurm_wait=slurm
@@ -317,4 +319,4 @@ def test_the_worst_of_all_outcomes_is_the_answer_and_amendments_stand() -> None:
     decision, verdicts, outcome = guard(Decision((1, 2)), situation, GuardrailConfig())
     assert decision.order == (2,)
     assert outcome is FALL_BACK
-    assert {verdict.outcome for verdict in verdicts} == set(Outcome)
+    assert {verdict.outcome for verdict in verdicts} == set(GuardrailOutcome)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dovetail.domain.decision import Change, Knob, Result
-from dovetail.domain.snapshot import LiveJob, LiveNode, Snapshot
 from dovetail.live.config import JournalConfig
-from dovetail.live.journal import Cycle, Journal, Run
-from dovetail.live.modes import Mode
+from dovetail.live.journal import CycleRecord, Journal, RecordedRun
+from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.model.mode import Mode
+from dovetail.live.model.snapshot import LiveJob, LiveNode, Snapshot
 
 
 def open_journal(folder: Path, **limits: float) -> Journal:
@@ -27,8 +27,8 @@ def act(journal: Journal, *changes: Change, wall: float = 0.0, error: str = "") 
     journal.settle(intents, [Result(sent, error) for sent in changes], wall)
 
 
-def cycle(wall: float, sentence: str = "went round", mode: Mode = Mode.ACTIVE) -> Cycle:
-    return Cycle(wall=wall, steady=wall, mode=mode, sentence=sentence)
+def cycle(wall: float, sentence: str = "went round", mode: Mode = Mode.ACTIVE) -> CycleRecord:
+    return CycleRecord(wall=wall, steady=wall, mode=mode, sentence=sentence)
 
 
 def waiting(job: int, **facts: Any) -> LiveJob:
@@ -44,11 +44,11 @@ def at(time: float, *jobs: LiveJob, nodes: Iterable[LiveNode] = ()) -> Snapshot:
     return Snapshot(time, jobs, tuple(nodes))
 
 
-def run(job: int, start: float, **facts: Any) -> Run:
+def run(job: int, start: float, **facts: Any) -> RecordedRun:
     plain: dict[str, Any] = {
         "job": job, "label": str(job), "user": "ann", "account": "lab", "partition": "gpu",
         "qos": "", "submit": 0.0, "eligible": 0.0, "start": start, "limit": 3600.0, "gpus": 1,
         "gpu_type": "", "nodes": 0, "cpus": 0.0, "memory_gb": 0.0, "hosts": ("n0",),
         "host_gpus": (),
     }  # fmt: skip
-    return Run(**{**plain, **facts})
+    return RecordedRun(**{**plain, **facts})

@@ -15,9 +15,9 @@ import sys
 import time
 from pathlib import Path
 
-from dovetail.domain.decision import Decision
-from dovetail.domain.decision import Result as Done
-from dovetail.live.journal import Reading
+from dovetail.live.journal import JournalReader
+from dovetail.live.model.decision import Decision
+from dovetail.live.model.decision import Result as Done
 from tests.live.journal.builders import change, cycle, open_journal
 
 JOBS = 300
@@ -56,7 +56,7 @@ def check(folder: Path) -> int:
         assert first + count - 1 <= last, f"applied {first}..., but the last intent is {last}"
         wanted = set(range(max(first, first_kept), first + count))
         assert wanted <= numbers, f"applied {first}..., but not all of it is written down"
-    with Reading.open(path) as past:
+    with JournalReader.open(path) as past:
         plain = {(touched.job, touched.knob) for touched in past.touched()}
         assert len(plain) == len(past.touched())
     with open_journal(folder, max_mb=3.0) as journal:

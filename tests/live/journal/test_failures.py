@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.live.journal import JournalBusy, JournalError, Reading
+from dovetail.live.journal import JournalBusy, JournalError, JournalReader
 from tests.live.journal.builders import act, change, cycle, open_journal
 
 
@@ -152,7 +152,7 @@ def test_rows_can_be_neither_changed_nor_removed(tmp_path: Path) -> None:
 
 
 def test_others_read_while_the_daemon_writes_and_cannot_write_themselves(tmp_path: Path) -> None:
-    with open_journal(tmp_path) as journal, Reading.open(journal.path) as past:
+    with open_journal(tmp_path) as journal, JournalReader.open(journal.path) as past:
         act(journal, change(1))
         assert [touched.job for touched in past.touched()] == [1]
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
@@ -161,10 +161,10 @@ def test_others_read_while_the_daemon_writes_and_cannot_write_themselves(tmp_pat
 
 def test_a_journal_that_is_not_there_or_no_journal_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="no such journal"):
-        Reading.open(tmp_path / "journal.sqlite")
+        JournalReader.open(tmp_path / "journal.sqlite")
     (tmp_path / "letter").write_text("Dear reader, " * 100)
     with pytest.raises(JournalError, match="letter"):
-        Reading.open(tmp_path / "letter")
+        JournalReader.open(tmp_path / "letter")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -180,7 +180,7 @@ def test_whoever_may_only_read_the_folder_can_read_the_journal_of_a_stopped_daem
     journal.path.chmod(0o644)
     os.seteuid(nobody)
     try:
-        with Reading.open(journal.path) as past:
+        with JournalReader.open(journal.path) as past:
             assert [touched.job for touched in past.touched()] == [1]
     finally:
         os.seteuid(0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dovetail.live.journal import Happened, Outcomes
 from dovetail.live.journal.records import GONE, REQUEUED, Ended
-from dovetail.live.modes import Mode
+from dovetail.live.model.mode import Mode
 from tests.live.journal.builders import act, at, change, cycle, open_journal, running, waiting
 
 

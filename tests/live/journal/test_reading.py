@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.domain.decision import Decision
-from dovetail.live.guardrails.base import Outcome, Verdict
+from dovetail.live.guardrails.base import GuardrailOutcome, Verdict
 from dovetail.live.journal import Happened
-from dovetail.live.journal.deciding import HEAD
-from dovetail.live.modes import Mode
+from dovetail.live.journal.decision_log import HEAD
+from dovetail.live.model.decision import Decision
+from dovetail.live.model.mode import Mode
 from tests.live.journal.builders import act, change, cycle, open_journal, run
 
 DAY = 86_400.0
@@ -50,7 +50,7 @@ def test_runs_started_in_one_mode_since_a_time(tmp_path: Path) -> None:
 
 
 def test_cycles_verdicts_and_switches_are_read_back_as_they_were(tmp_path: Path) -> None:
-    verdict = Verdict("starvation", Outcome.AMENDED, "job 17 waited 3 d")
+    verdict = Verdict("starvation", GuardrailOutcome.AMENDED, "job 17 waited 3 d")
     with open_journal(tmp_path) as journal:
         number = journal.record(cycle(5.0, "moved 3 jobs"), verdicts=[verdict])
         journal.switched(Mode.SHADOW, "guardrail", "waits grew", 6.0)

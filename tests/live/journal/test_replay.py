@@ -14,16 +14,16 @@ import typer
 from typer.testing import CliRunner
 
 from dovetail.cli.failures import FailsInWords
-from dovetail.cli.live_replay import live_replay
+from dovetail.cli.live.replay import live_replay
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.metrics import summary
 from dovetail.domain.schedule import Schedule
-from dovetail.domain.snapshot import LiveJob, LiveNode, Snapshot
 from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run as replay_policy
 from dovetail.live.journal import Happened, Journal, JournalError, Outcomes
 from dovetail.live.journal.records import Ended
 from dovetail.live.journal.replay import recorded_schedule
+from dovetail.live.model.snapshot import LiveJob, LiveNode, Snapshot
 from tests.builders import cluster_of, estimates_of, job, trace_of
 from tests.live.journal.builders import at, cycle, open_journal, run
 

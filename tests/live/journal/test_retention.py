@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.domain.decision import Decision, Knob
-from dovetail.domain.snapshot import LiveNode
 from dovetail.live.journal import Happened, Touched
 from dovetail.live.journal.records import Ended
-from dovetail.live.modes import Mode
+from dovetail.live.model.decision import Decision, Knob
+from dovetail.live.model.mode import Mode
+from dovetail.live.model.snapshot import LiveNode
 from tests.live.journal.builders import act, at, change, cycle, open_journal, run
 
 HOUR = 3600.0

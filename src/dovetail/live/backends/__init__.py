@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from dovetail.domain.registry import Registry
 from dovetail.live.backends.base import Backend
-from dovetail.live.backends.json_reader import JsonReader
-from dovetail.live.backends.process import Commands
-from dovetail.live.backends.rest import RestClient, RestReader, RestWriter
-from dovetail.live.backends.slurm import SlurmBackend
-from dovetail.live.backends.text_reader import TextReader
+from dovetail.live.backends.slurm.backend import SlurmBackend
+from dovetail.live.backends.slurm.json_reader import JsonReader
+from dovetail.live.backends.slurm.process import Commands
+from dovetail.live.backends.slurm.rest import RestClient, RestReader, RestWriter
+from dovetail.live.backends.slurm.text_reader import TextReader
 from dovetail.live.config import SlurmConfig
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from dovetail.domain.decision import Change, Result
 from dovetail.domain.errors import DovetailError
-from dovetail.domain.snapshot import Factor, Snapshot
+from dovetail.live.model.decision import Change, Result
+from dovetail.live.model.snapshot import Factor, Snapshot
 
 
 class BackendError(DovetailError):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dovetail.live.doctor.checkup import Checkup, Level
+from dovetail.live.doctor.checkup import CheckLevel, Checkup
 from dovetail.live.doctor.facts import Facts, collect
 from dovetail.live.doctor.host_checks import HOST_CHECKS
 from dovetail.live.doctor.rights_checks import RIGHTS_CHECKS
 from dovetail.live.doctor.slurm_checks import REACHING_CHECKS, SLURM_CHECKS
 
-__all__ = ["Checkup", "Facts", "Level", "collect", "examine"]
+__all__ = ["CheckLevel", "Checkup", "Facts", "collect", "examine"]
 
 
 def examine(facts: Facts) -> Iterator[Checkup]:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class Level(Enum):
+class CheckLevel(Enum):
     OK = "ok"
     WARNING = "warning"  # it works, but less well than it could
     PROBLEM = "problem"  # it does not work
@@ -14,18 +14,18 @@ class Level(Enum):
 
 class Checkup(NamedTuple):
     name: str
-    level: Level
+    level: CheckLevel
     message: str
     fix: str = ""  # empty: nothing to do
 
 
 def ok(name: str, message: str) -> Checkup:
-    return Checkup(name, Level.OK, message)
+    return Checkup(name, CheckLevel.OK, message)
 
 
 def warning(name: str, message: str, fix: str) -> Checkup:
-    return Checkup(name, Level.WARNING, message, fix)
+    return Checkup(name, CheckLevel.WARNING, message, fix)
 
 
 def problem(name: str, message: str, fix: str) -> Checkup:
-    return Checkup(name, Level.PROBLEM, message, fix)
+    return Checkup(name, CheckLevel.PROBLEM, message, fix)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dovetail.domain.errors import DovetailError
-from dovetail.domain.snapshot import Snapshot
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import BackendError
-from dovetail.live.backends.process import Commands
-from dovetail.live.backends.show import settings_of
+from dovetail.live.backends.slurm.process import Commands
+from dovetail.live.backends.slurm.show import settings_of
 from dovetail.live.config import LiveConfig, MetricsConfig, load_config
+from dovetail.live.model.snapshot import Snapshot
 
 PROGRAMS = ("scontrol", "squeue", "sprio", "sdiag", "sinfo", "sacctmgr", "sacct", "sshare")
 _EPOCH = re.compile(r"sdiag output at [^(]*\((\d+)\)")
@@ -175,11 +175,11 @@ def _submit_script(settings: Mapping[str, str]) -> str | None:
 
 
 def _model(policy: str) -> tuple[str, float | None]:
-    from dovetail.evaluation.policy import Policy, checkpoint_folder  # takes a second
+    from dovetail.evaluation.policy import checkpoint_folder  # takes a second
+    from dovetail.live.cycle.policy import load_policy
 
     try:
-        order = Policy.parse(policy).order
-        folder = checkpoint_folder(order)
+        folder = checkpoint_folder(load_policy(policy).order)
         if folder is None:
             return "", None
         return "", (time.time() - (folder / "policy.npz").stat().st_mtime) / 86_400

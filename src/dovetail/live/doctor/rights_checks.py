@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
 from dovetail.live.doctor.facts import Facts
-from dovetail.live.modes import Mode
+from dovetail.live.model.mode import Mode
 
 
 def rights(facts: Facts) -> Checkup:

@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from dovetail.domain.snapshot import Snapshot
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
 from dovetail.live.doctor.facts import Facts
-from dovetail.live.first_factors import MOST_FACTOR
+from dovetail.live.model.snapshot import Snapshot
+from dovetail.live.service.first_factors import MOST_FACTOR
 
 OLDEST, NEWEST = (22, 5), (26, 5)
 """Versions whose answers are known."""

@@ -17,10 +17,9 @@ Why in this order:
 
 from __future__ import annotations
 
-from dovetail.domain.decision import Decision
 from dovetail.domain.registry import Registry
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.guardrails.base import Guardrail, Outcome, Situation, Verdict
+from dovetail.live.guardrails.base import Guardrail, GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.chain import apply_all
 from dovetail.live.guardrails.displacement import displacement
 from dovetail.live.guardrails.fair_share import fair_share
@@ -31,6 +30,7 @@ from dovetail.live.guardrails.rate import limit_changes
 from dovetail.live.guardrails.sanity import sanity
 from dovetail.live.guardrails.starvation import starvation
 from dovetail.live.guardrails.tripwire import tripwire
+from dovetail.live.model.decision import Decision
 
 GUARDRAILS: Registry[Guardrail] = Registry(
     "guardrail",
@@ -49,7 +49,7 @@ GUARDRAILS: Registry[Guardrail] = Registry(
 
 def guard(
     decision: Decision, situation: Situation, config: GuardrailConfig
-) -> tuple[Decision, tuple[Verdict, ...], Outcome]:
+) -> tuple[Decision, tuple[Verdict, ...], GuardrailOutcome]:
     """What the guardrails leave of the decision, all that they said, and the worst of it."""
     return apply_all(GUARDRAILS, decision, situation, config)
 

@@ -15,12 +15,12 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from dovetail.domain.decision import Decision
-from dovetail.domain.snapshot import Snapshot
 from dovetail.live.config import GuardrailConfig
+from dovetail.live.model.decision import Decision
+from dovetail.live.model.snapshot import Snapshot
 
 
-class Outcome(Enum):
+class GuardrailOutcome(Enum):
     """What a guardrail says; the later the worse."""
 
     PASS = "pass"
@@ -30,12 +30,12 @@ class Outcome(Enum):
 
     @property
     def severity(self) -> int:
-        return list(Outcome).index(self)
+        return list(GuardrailOutcome).index(self)
 
 
 class Verdict(NamedTuple):
     guardrail: str
-    outcome: Outcome
+    outcome: GuardrailOutcome
     reason: str  # a sentence, with figures
 
 
@@ -101,16 +101,16 @@ Guardrail = Callable[[Decision, Situation, GuardrailConfig], Ruling]
 
 
 def passed(name: str, decision: Decision, reason: str) -> Ruling:
-    return Ruling(decision, Verdict(name, Outcome.PASS, reason))
+    return Ruling(decision, Verdict(name, GuardrailOutcome.PASS, reason))
 
 
 def amended(name: str, decision: Decision, reason: str) -> Ruling:
-    return Ruling(decision, Verdict(name, Outcome.AMENDED, reason))
+    return Ruling(decision, Verdict(name, GuardrailOutcome.AMENDED, reason))
 
 
 def stopped(name: str, decision: Decision, reason: str) -> Ruling:
-    return Ruling(decision, Verdict(name, Outcome.STOP, reason))
+    return Ruling(decision, Verdict(name, GuardrailOutcome.STOP, reason))
 
 
 def fallen_back(name: str, decision: Decision, reason: str) -> Ruling:
-    return Ruling(decision, Verdict(name, Outcome.FALL_BACK, reason))
+    return Ruling(decision, Verdict(name, GuardrailOutcome.FALL_BACK, reason))

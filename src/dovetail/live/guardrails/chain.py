@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dovetail.domain.decision import Decision
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.guardrails.base import Guardrail, Outcome, Ruling, Situation, Verdict, stopped
+from dovetail.live.guardrails.base import (
+    Guardrail,
+    GuardrailOutcome,
+    Ruling,
+    Situation,
+    Verdict,
+    stopped,
+)
+from dovetail.live.model.decision import Decision
 
 
 def apply_all(
@@ -14,14 +21,14 @@ def apply_all(
     decision: Decision,
     situation: Situation,
     config: GuardrailConfig,
-) -> tuple[Decision, tuple[Verdict, ...], Outcome]:
+) -> tuple[Decision, tuple[Verdict, ...], GuardrailOutcome]:
     """What is left of the decision, what each guardrail said, and the worst of it."""
     verdicts = []
     for name, guardrail in guardrails.items():
         decision, verdict = _ruling(name, guardrail, decision, situation, config)
         verdicts.append(verdict)
     outcomes = [verdict.outcome for verdict in verdicts]
-    worst = max(outcomes, key=lambda outcome: outcome.severity, default=Outcome.PASS)
+    worst = max(outcomes, key=lambda outcome: outcome.severity, default=GuardrailOutcome.PASS)
     return decision, tuple(verdicts), worst
 
 

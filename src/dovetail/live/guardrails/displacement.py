@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dovetail.domain.decision import Decision
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.fair_share import kept_places
 from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import places, slurm_order
 from dovetail.live.guardrails.wording import jobs, some
+from dovetail.live.model.decision import Decision
 
 NAME = "displacement"
 

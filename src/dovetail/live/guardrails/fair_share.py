@@ -6,8 +6,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dovetail.domain.decision import Decision
-from dovetail.domain.snapshot import Share
 from dovetail.evaluation.units import share as per_cent
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
@@ -15,6 +13,8 @@ from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import places, slurm_order
 from dovetail.live.guardrails.starvation import starving
 from dovetail.live.guardrails.wording import shortened, some
+from dovetail.live.model.decision import Decision
+from dovetail.live.model.snapshot import Share
 
 NAME = "fair_share"
 

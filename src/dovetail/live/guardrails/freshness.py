@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from dovetail.domain.decision import Decision
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, passed, stopped
+from dovetail.live.model.decision import Decision
 
 NAME = "freshness"
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from dovetail.domain.decision import Decision
-from dovetail.domain.snapshot import LiveJob
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.wording import jobs, shortened
+from dovetail.live.model.decision import Decision
+from dovetail.live.model.snapshot import LiveJob
 
 NAME = "pins"
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dovetail.domain.decision import Change
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.guardrails.base import Outcome, Situation, Verdict
+from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.slurm_order import places
 from dovetail.live.guardrails.wording import some
+from dovetail.live.model.decision import Change
 
 NAME = "rate"
 
@@ -34,13 +34,13 @@ def limit_changes(
     hour = f"{last_hour:,} of {config.changes_per_hour:,} sent in the last hour"
     if len(changes) <= most:
         return tuple(changes), Verdict(
-            NAME, Outcome.PASS, f"{some(len(changes), 'change')}; {hour}"
+            NAME, GuardrailOutcome.PASS, f"{some(len(changes), 'change')}; {hour}"
         )
     place = places(order)
     ranked = sorted(changes, key=lambda change: place.get(change.job, len(order)))
     return tuple(ranked[:most]), Verdict(
         NAME,
-        Outcome.AMENDED,
+        GuardrailOutcome.AMENDED,
         f"{most:,} of {some(len(changes), 'change')} may be sent now "
         f"({config.changes_per_cycle:,} per cycle; {hour}): the head of the order first",
     )

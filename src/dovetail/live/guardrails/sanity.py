@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dovetail.domain.decision import Decision
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Glimpse, Ruling, Situation, passed, stopped
 from dovetail.live.guardrails.wording import jobs, some
+from dovetail.live.model.decision import Decision
 
 NAME = "sanity"
 

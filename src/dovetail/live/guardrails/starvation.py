@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from dovetail.domain.decision import Decision
-from dovetail.domain.snapshot import LiveJob
 from dovetail.evaluation.units import duration
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.wording import jobs, shortened
+from dovetail.live.model.decision import Decision
+from dovetail.live.model.snapshot import LiveJob
 
 NAME = "starvation"
 

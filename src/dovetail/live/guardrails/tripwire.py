@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from dovetail.domain.decision import Decision
 from dovetail.evaluation.units import duration
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, fallen_back, passed
 from dovetail.live.guardrails.wording import jobs
+from dovetail.live.model.decision import Decision
 
 NAME = "tripwire"
 

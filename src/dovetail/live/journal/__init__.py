@@ -5,7 +5,7 @@
         journal.settle(intents, backend.apply(changes), wall)
         journal.record(cycle, snapshot, decision, verdicts, outcomes.update(snapshot))
 
-    with Reading.open(path) as past:                   # at the same time, in other processes
+    with JournalReader.open(path) as past:                   # at the same time, in other processes
         past.touched(), past.waits(days=14), past.order(cycle)
         schedule = recorded_schedule(past, since, until)   # dovetail.live.journal.replay
 
@@ -17,20 +17,20 @@ from __future__ import annotations
 
 from dovetail.live.journal.errors import JournalBusy, JournalError
 from dovetail.live.journal.outcomes import Outcomes
-from dovetail.live.journal.reading import Reading
-from dovetail.live.journal.records import Cycle, EndedRun, Happened, Run, Touched
+from dovetail.live.journal.reader import JournalReader
+from dovetail.live.journal.records import CycleRecord, EndedRun, Happened, RecordedRun, Touched
 from dovetail.live.journal.writer import Intents, Journal
 
 __all__ = [
-    "Cycle",
+    "CycleRecord",
     "EndedRun",
     "Happened",
     "Intents",
     "Journal",
     "JournalBusy",
     "JournalError",
+    "JournalReader",
     "Outcomes",
-    "Reading",
-    "Run",
+    "RecordedRun",
     "Touched",
 ]

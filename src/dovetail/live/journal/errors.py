@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dovetail.domain.errors import DovetailError
+from dovetail.files import Untrusted
 
 
 class JournalError(DovetailError):
@@ -35,6 +36,8 @@ def in_words(path: Path) -> Iterator[None]:
     """Whatever SQLite or the system says, as a JournalError."""
     try:
         yield
+    except Untrusted as problem:
+        raise JournalError(str(problem)) from None
     except (sqlite3.Error, OSError) as problem:
         said = str(problem)
         found = (remedy for sign, remedy in _REMEDIES if sign in said.lower())

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dovetail.domain.cluster import Cluster
-from dovetail.live.journal.records import EndedRun, Run
+from dovetail.live.journal.records import EndedRun, RecordedRun
 
 
-class Chunk(NamedTuple):
+class HeldGpus(NamedTuple):
     """GPUs of one node, as bits."""
 
     node: int
     bits: int
 
 
-def occupy(runs: Sequence[EndedRun], cluster: Cluster) -> tuple[list[list[Chunk]], float]:
+def occupy(runs: Sequence[EndedRun], cluster: Cluster) -> tuple[list[list[HeldGpus]], float]:
     """The chunks of each run, and the time-weighted share of free GPUs on partly used nodes.
 
     Slurm tells how many GPUs of a node a run had; the lowest that are free then are taken. Where
@@ -25,7 +25,7 @@ def occupy(runs: Sequence[EndedRun], cluster: Cluster) -> tuple[list[list[Chunk]
     number = {node.name: index for index, node in enumerate(cluster.nodes)}
     whole = [(1 << node.gpus) - 1 for node in cluster.nodes]
     used = [0] * len(whole)
-    chunks: list[list[Chunk]] = [[] for _ in runs]
+    chunks: list[list[HeldGpus]] = [[] for _ in runs]
     # Of one moment, ends come before starts, as in the simulator; a run of no time comes and goes.
     events = [(ended.run.start, 1, row) for row, ended in enumerate(runs)]
     events += [(e.end, 0 if e.end > e.run.start else 2, row) for row, e in enumerate(runs)]
@@ -40,7 +40,9 @@ def occupy(runs: Sequence[EndedRun], cluster: Cluster) -> tuple[list[list[Chunk]
     return chunks, meter.share(min((ended.run.queued for ended in runs), default=0.0))
 
 
-def _take(run: Run, number: dict[str, int], whole: list[int], used: list[int]) -> list[Chunk]:
+def _take(
+    run: RecordedRun, number: dict[str, int], whole: list[int], used: list[int]
+) -> list[HeldGpus]:
     """GPUs on each of its hosts that the cluster knows."""
     counts = run.host_gpus if len(run.host_gpus) == len(run.hosts) else _evenly(run)
     taken = []
@@ -51,11 +53,11 @@ def _take(run: Run, number: dict[str, int], whole: list[int], used: list[int]) -
         free = whole[node] & ~used[node]
         bits = _lowest(free, count)
         missing = count - bits.bit_count()
-        taken.append(Chunk(node, bits | _lowest(whole[node] & ~bits, missing)))
+        taken.append(HeldGpus(node, bits | _lowest(whole[node] & ~bits, missing)))
     return taken
 
 
-def _evenly(run: Run) -> tuple[int, ...]:
+def _evenly(run: RecordedRun) -> tuple[int, ...]:
     each, rest = divmod(run.gpus, max(1, len(run.hosts)))
     return tuple(each + (index < rest) for index in range(len(run.hosts)))
 

@@ -14,19 +14,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from dovetail.domain.snapshot import NEVER, LiveJob, Snapshot
-from dovetail.live.journal.reading import Reading
-from dovetail.live.journal.records import GONE, REQUEUED, Ended, Happened, Run
-from dovetail.live.modes import Mode
+from dovetail.live.journal.reader import JournalReader
+from dovetail.live.journal.records import GONE, REQUEUED, Ended, Happened, RecordedRun
+from dovetail.live.model.mode import Mode
+from dovetail.live.model.snapshot import NEVER, LiveJob, Snapshot
 
 
 class Outcomes:
     """Remembers who runs and who waits; no more than the queue itself holds."""
 
     def __init__(
-        self, running: Iterable[Run] = (), waiting: Iterable[int] = (), last: float = NEVER
+        self, running: Iterable[RecordedRun] = (), waiting: Iterable[int] = (), last: float = NEVER
     ) -> None:
-        self._running: Mapping[int, Run] = {run.job: run for run in running}
+        self._running: Mapping[int, RecordedRun] = {run.job: run for run in running}
         self._waiting = frozenset(waiting)
         self._ended: frozenset[int] = frozenset()  # still shown by Slurm, already told
         self._last = last  # time of the reading before
@@ -35,7 +35,7 @@ class Outcomes:
         self._ranks: Mapping[int, int] = {}
 
     @classmethod
-    def resume(cls, past: Reading) -> Outcomes:
+    def resume(cls, past: JournalReader) -> Outcomes:
         """Go on where a daemon before left off: some that it knew may be gone by now."""
         running = past.unended()
         others = {touched.job for touched in past.touched()} - {run.job for run in running}
@@ -49,9 +49,9 @@ class Outcomes:
     def update(self, snapshot: Snapshot) -> Happened:
         """What became of jobs since the last reading."""
         last = snapshot.time if math.isnan(self._last) else self._last
-        started: list[Run] = []
+        started: list[RecordedRun] = []
         ended: list[Ended] = []
-        running: dict[int, Run] = {}
+        running: dict[int, RecordedRun] = {}
         done: set[int] = set()
         for job in snapshot.jobs:
             known = self._running.get(job.id)
@@ -75,7 +75,12 @@ class Outcomes:
         return Happened(tuple(started), tuple(ended))
 
     def _note_end(
-        self, job: LiveJob, known: Run | None, last: float, started: list[Run], ended: list[Ended]
+        self,
+        job: LiveJob,
+        known: RecordedRun | None,
+        last: float,
+        started: list[RecordedRun],
+        ended: list[Ended],
     ) -> None:
         """A job that Slurm still shows, though it has ended."""
         end = last if math.isnan(job.end) else job.end
@@ -95,9 +100,9 @@ class Outcomes:
             Ended(job, NEVER, last, GONE) for job in sorted(self._waiting - snapshot.by_id.keys())
         )
 
-    def _run(self, job: LiveJob, now: float) -> Run:
+    def _run(self, job: LiveJob, now: float) -> RecordedRun:
         rank = self._ranks.get(job.id, self._ranks.get(job.array, -1) if job.array else -1)
-        return Run(
+        return RecordedRun(
             job=job.id,
             label=job.label,
             user=job.user,

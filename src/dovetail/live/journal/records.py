@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dovetail.domain.decision import Knob
-from dovetail.live.modes import Mode
+from dovetail.live.model.decision import Knob
+from dovetail.live.model.mode import Mode
 
 GONE = "GONE"
 """How a run ended that was not seen to end: Slurm had forgotten the job by the next reading."""
@@ -17,7 +17,7 @@ REQUEUED = "REQUEUED"
 
 
 @dataclass(frozen=True, slots=True)
-class Cycle:
+class CycleRecord:
     """One round of the daemon: observe, decide, guard, act."""
 
     wall: float  # seconds since 1970
@@ -45,7 +45,7 @@ class Touched(NamedTuple):
     before: str
 
 
-class Run(NamedTuple):
+class RecordedRun(NamedTuple):
     """A job that was seen to run: one stay on its nodes, not the whole life of a requeued job."""
 
     job: int
@@ -83,7 +83,7 @@ class Run(NamedTuple):
 class EndedRun(NamedTuple):
     """A run and how it ended."""
 
-    run: Run
+    run: RecordedRun
     end: float
     state: str  # Slurm's word, GONE or REQUEUED
 
@@ -105,7 +105,7 @@ class Ended(NamedTuple):
 class Happened(NamedTuple):
     """What became of jobs between two readings."""
 
-    started: tuple[Run, ...] = ()
+    started: tuple[RecordedRun, ...] = ()
     ended: tuple[Ended, ...] = ()
 
 

@@ -19,16 +19,16 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.live.journal.errors import JournalError
 from dovetail.live.journal.occupancy import occupy
-from dovetail.live.journal.reading import Reading
+from dovetail.live.journal.reader import JournalReader
 from dovetail.live.journal.records import EndedRun
-from dovetail.live.journal.shape import Shape, ShapeNode
-from dovetail.live.modes import Mode
+from dovetail.live.journal.shape import ClusterShape, NodeShape
+from dovetail.live.model.mode import Mode
 
 RECORDED = "recorded"
 """Stands where a simulated schedule names its order, placement and backfill."""
 
 
-def recorded_schedule(past: Reading, since: float, until: float) -> Schedule:
+def recorded_schedule(past: JournalReader, since: float, until: float) -> Schedule:
     """Runs on GPUs that ended within these times; a run of a requeued job is a job of its own."""
     runs, notes = _usable(past.ended(since, until))
     if not runs:
@@ -132,9 +132,9 @@ def _distinct(labels: Sequence[str]) -> list[str]:
     return names
 
 
-def _cluster(shapes: Sequence[Shape], past: Reading) -> Cluster:
+def _cluster(shapes: Sequence[ClusterShape], past: JournalReader) -> Cluster:
     """All nodes with GPUs that there ever were, each as it was last."""
-    last: dict[str, ShapeNode] = {}
+    last: dict[str, NodeShape] = {}
     priorities: dict[str, int] = {}
     for shape in shapes:
         last.update({node.name: node for node in shape.nodes})

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.domain.snapshot import Snapshot
+from dovetail.live.model.snapshot import Snapshot
 
 
-class ShapeNode(NamedTuple):
+class NodeShape(NamedTuple):
     name: str
     gpus: int
     gpu_type: str
@@ -22,29 +22,29 @@ class ShapeNode(NamedTuple):
     usable: bool
 
 
-class Shape(NamedTuple):
+class ClusterShape(NamedTuple):
     """Compared in every cycle, written when it changes."""
 
-    nodes: tuple[ShapeNode, ...] = ()
+    nodes: tuple[NodeShape, ...] = ()
     priorities: tuple[tuple[str, int], ...] = ()  # of partitions
 
 
-def shape_of(snapshot: Snapshot) -> Shape:
+def shape_of(snapshot: Snapshot) -> ClusterShape:
     nodes = tuple(
-        ShapeNode(n.name, n.gpus, n.gpu_type, n.cpus, n.memory_gb, n.partitions, n.usable)
+        NodeShape(n.name, n.gpus, n.gpu_type, n.cpus, n.memory_gb, n.partitions, n.usable)
         for n in snapshot.nodes
     )
-    return Shape(nodes, tuple((part.name, part.priority) for part in snapshot.partitions))
+    return ClusterShape(nodes, tuple((part.name, part.priority) for part in snapshot.partitions))
 
 
-def pack_shape(shape: Shape) -> bytes:
+def pack_shape(shape: ClusterShape) -> bytes:
     return zlib.compress(json.dumps(shape).encode())
 
 
-def unpack_shape(saved: bytes) -> Shape:
+def unpack_shape(saved: bytes) -> ClusterShape:
     nodes, priorities = json.loads(zlib.decompress(saved))
-    return Shape(
-        tuple(ShapeNode(*node)._replace(partitions=tuple(node[5])) for node in nodes),
+    return ClusterShape(
+        tuple(NodeShape(*node)._replace(partitions=tuple(node[5])) for node in nodes),
         tuple((str(name), int(priority)) for name, priority in priorities),
     )
 

@@ -17,20 +17,20 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from dovetail.domain.decision import Change, Decision, Result
-from dovetail.domain.snapshot import Snapshot
 from dovetail.live.config import JournalConfig
 from dovetail.live.guardrails.base import Verdict
-from dovetail.live.journal.deciding import DecisionLog
+from dovetail.live.journal.decision_log import DecisionLog
 from dovetail.live.journal.errors import in_words
-from dovetail.live.journal.happening import write_happened
-from dovetail.live.journal.opening import open_for_writing
-from dovetail.live.journal.reading import Reading
-from dovetail.live.journal.records import NOTHING_HAPPENED, Cycle, Happened
+from dovetail.live.journal.file import open_for_writing
+from dovetail.live.journal.reader import JournalReader
+from dovetail.live.journal.records import NOTHING_HAPPENED, CycleRecord, Happened
 from dovetail.live.journal.retention import Retention
-from dovetail.live.journal.shape import Shape, pack_shape, shape_of
-from dovetail.live.journal.touching import Touching
-from dovetail.live.modes import Mode
+from dovetail.live.journal.run_rows import write_happened
+from dovetail.live.journal.shape import ClusterShape, pack_shape, shape_of
+from dovetail.live.journal.touches import Touching
+from dovetail.live.model.decision import Change, Decision, Result
+from dovetail.live.model.mode import Mode
+from dovetail.live.model.snapshot import Snapshot
 
 LOG = logging.getLogger(__name__)
 
@@ -47,11 +47,11 @@ class Journal:
 
     def __init__(self, config: JournalConfig, connection: sqlite3.Connection, lock: int) -> None:
         self.path = Path(config.path)
-        self.past = Reading(self.path, connection)  # what it holds so far
+        self.past = JournalReader(self.path, connection)  # what it holds so far
         self._connection, self._lock = connection, lock
         self._retention = Retention(config, connection)
         self._decisions = DecisionLog()
-        self._shape = Shape()
+        self._shape = ClusterShape()
         self._touching = Touching.load(connection)
         (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM actions").fetchone()
         self._next_action = int(last) + 1
@@ -153,7 +153,7 @@ class Journal:
 
     def record(
         self,
-        cycle: Cycle,
+        cycle: CycleRecord,
         snapshot: Snapshot | None = None,
         decision: Decision | None = None,
         verdicts: Sequence[Verdict] = (),

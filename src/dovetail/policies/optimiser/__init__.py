@@ -4,8 +4,8 @@
     plan = optimise(problem) if has_choice(problem) else multistart_greedy(problem)
     for part in plan.starts: start(part.job, part.nodes, part.chunks)
 
-`multistart_greedy` (about a millisecond) is meant for simulation and training, `optimise`
-(HiGHS, at most 250 ms) for live use; both maximise `value` and answer with a `Plan`.
+`multistart_greedy` (about a millisecond) is meant for simulation and training, `optimise` (HiGHS,
+with a fixed amount of work) for better plans; both maximise `value` and answer with a `Plan`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ GAP = 0.002
 
 
 def milp(problem: Problem) -> Plan:
-    """HiGHS within 250 ms, the greedy plan if that is not enough."""
+    """The best plan that HiGHS finds with a fixed amount of work."""
     from dovetail.policies.optimiser import optimise
 
     return optimise(problem, gap=GAP)

@@ -1,0 +1,1 @@
+"""A real Slurm, through its own programs or slurmrestd."""

@@ -1,0 +1,154 @@
+"""A live Slurm: one of three ways to read jobs and nodes, its own programs for all the rest.
+
+backend = commands_backend(config.slurm)
+snapshot = backend.read()
+results = backend.apply(changes)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from dovetail.domain.errors import ClusterError
+from dovetail.live.backends.base import BackendError, Unreachable, Unreadable
+from dovetail.live.backends.slurm.priorities import SPRIO, SSHARE, factors_of, shares_of
+from dovetail.live.backends.slurm.process import Commands
+from dovetail.live.backends.slurm.scontrol import apply_changes
+from dovetail.live.backends.slurm.show import partitions_of, reservations_of, settings_of
+from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.model.snapshot import (
+    Factor,
+    LiveJob,
+    LiveNode,
+    LivePartition,
+    LiveReservation,
+    Share,
+    Snapshot,
+)
+
+
+@contextmanager
+def in_known_shape() -> Iterator[None]:
+    """Whatever a parser stumbles over is an answer that cannot be trusted."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, ClusterError) as error:
+        raise Unreadable(f"Slurm's answer has a shape that is not known: {error!r:.200}") from error
+
+
+REFRESH = 10
+"""Readings after which partitions and shares, which hardly change, are asked for again."""
+
+
+class Reader(Protocol):
+    """Jobs and nodes, however they are asked for."""
+
+    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+        """All jobs that the controller remembers, and a sentence for each it cannot read."""
+        ...
+
+    def nodes(self) -> tuple[LiveNode, ...]: ...
+
+    def forget(self) -> None:
+        """Ask again for what changes rarely: it was changed through us."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What changes rarely."""
+
+    partitions: tuple[LivePartition, ...]
+    reservations: tuple[LiveReservation, ...]
+    shares: tuple[Share, ...]
+
+
+class SlurmBackend:
+    """Jobs and nodes from a reader; sprio, sshare and scontrol for the rest and for changes."""
+
+    def __init__(self, name: str, commands: Commands, reader: Reader) -> None:
+        self.name = name
+        self._commands = commands
+        self._reader = reader
+        self._failed = False
+        self._readings = 0
+        self._surroundings: Surroundings | None = None
+
+    def read(self) -> Snapshot:
+        if self._failed:
+            self._ping()
+        self._failed = True
+        with in_known_shape():
+            snapshot = self._read()
+        self._failed = False
+        return snapshot
+
+    def _read(self) -> Snapshot:
+        now = time.time()
+        jobs, doubts = self._reader.jobs()
+        if not jobs:
+            # An empty queue and a lost controller look alike.
+            self._ping()
+        nodes = self._reader.nodes()
+        if self._surroundings is None or self._readings % REFRESH == 0:
+            self._surroundings = self._look_around()
+        self._readings += 1
+        around = self._surroundings
+        return Snapshot(
+            now,
+            tuple(jobs),
+            nodes,
+            around.partitions,
+            around.reservations,
+            around.shares,
+            self.factors(),
+            tuple(doubts),
+        )
+
+    def _look_around(self) -> Surroundings:
+        ask = self._commands.ask
+        return Surroundings(
+            partitions_of(ask("scontrol", "-a", "-o", "show", "partition")),
+            reservations_of(ask("scontrol", "-a", "-o", "show", "reservation")),
+            self._shares(),
+        )
+
+    def _shares(self) -> tuple[Share, ...]:
+        """None where Slurm keeps no accounts."""
+        try:
+            return shares_of(self._commands.ask("sshare", *SSHARE))
+        except BackendError:
+            self._ping()
+            return ()
+
+    def factors(self) -> Mapping[int, Factor]:
+        """None where Slurm orders jobs by arrival alone (priority/basic)."""
+        try:
+            with in_known_shape():
+                return factors_of(self._commands.ask("sprio", *SPRIO))
+        except Unreachable as error:
+            if "not running a supported priority plugin" in str(error):
+                return {}
+            raise
+
+    def settings(self) -> Mapping[str, str]:
+        return settings_of(self._commands.ask("scontrol", "show", "config"))
+
+    def apply(self, changes: Sequence[Change]) -> list[Result]:
+        if any(change.knob is Knob.AVOID for change in changes):
+            self._reader.forget()
+        return apply_changes(self._commands, changes)
+
+    def _ping(self) -> None:
+        """Whether a controller answers: 8 ms, where other questions hang for 9 s."""
+        answer = self._commands.run("scontrol", "ping")
+        text = answer.output.decode("utf-8", "replace")
+        if " is UP" not in text:
+            said = (
+                " ".join(text.partition("*")[0].split())[:200] or answer.words
+            )  # a banner follows
+            raise Unreachable(f"slurmctld does not answer: {said}")

@@ -1,0 +1,101 @@
+"""How priorities are made up and what accounts used, as sprio and sshare print it.
+
+factors = factors_of(commands.ask("sprio", *SPRIO))      # by LiveJob.id: sprio counts records too
+shares = shares_of(commands.ask("sshare", *SSHARE))
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.live.backends.base import Unreadable
+from dovetail.live.model.snapshot import Factor, Share
+
+# Number, priority, site, nice, age, association, fair-share, size, partition, QOS | TRES.
+SPRIO = ("-h", "-o", "%i %Y %S %N %A %B %F %J %P %Q |%T")
+SSHARE = ("-a", "-h", "-P", "-o", "Account,User,RawShares,RawUsage")
+_COLUMNS = 11
+_TRES = re.compile(r"\|(.*)$", re.MULTILINE)
+_AFTER_EQUALS = re.compile(r"=(\d+)")
+
+
+def factors_of(text: str) -> dict[int, Factor]:
+    """Jobs that are held or not yet eligible have none.
+
+    A job whose priority was set by hand shows no factors at all, not even its site factor; then
+    nothing adds up to its priority. Priority 1 with no factors is also what Slurm itself gives.
+    """
+    # The TRES factors are words; they matter only for whether there are any.
+    plain = _TRES.sub(_tres_total, text) if "=" in text else text.replace("|", "0")
+    table = _table(plain)
+    # A job in several partitions has a row for each; the best one counts, as it does for Slurm.
+    table = table[np.argsort(table[:, 1], kind="stable")]
+    priority, site, nice = table[:, 1], table[:, 2], table[:, 3]
+    alone = np.maximum(site - nice, 1)
+    frozen = ~table[:, 4:].any(axis=1) & (priority != alone)
+    rows = map(Factor, priority.tolist(), site.tolist(), frozen.tolist())
+    return dict(zip(table[:, 0].tolist(), rows, strict=True))
+
+
+def _table(text: str) -> NDArray[np.int64]:
+    """All numbers of the text: 7 times as fast as splitting it and converting each."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            numbers = np.fromstring(text, dtype=np.int64, sep=" ")
+    except (DeprecationWarning, ValueError):
+        raise Unreadable(f"sprio: expected numbers, got {text[:200]!a}") from None
+    if numbers.size % _COLUMNS:
+        raise Unreadable(f"sprio: {numbers.size} numbers are no rows of {_COLUMNS}")
+    return numbers.reshape(-1, _COLUMNS)
+
+
+def _tres_total(match: re.Match[str]) -> str:
+    return str(sum(map(int, _AFTER_EQUALS.findall(match[1]))))
+
+
+def shares_of(text: str) -> tuple[Share, ...]:
+    """Each account's part of all shares and of all usage, whatever the fair-share algorithm.
+
+    Slurm's own normalised columns mean other things with fair tree than without it; the raw ones
+    are the same. Indentation tells who belongs to whom.
+    """
+    accounts: list[tuple[int, str, float, float]] = []  # depth, name, shares, usage
+    for line in text.splitlines():
+        words = line.split("|")
+        if len(words) < 4:
+            continue
+        name = words[0].lstrip(" ")
+        own = words[1] or name
+        accounts.append((len(words[0]) - len(name), own if not words[1] else "", *_raw(words)))
+    return tuple(_spread(accounts))
+
+
+def _raw(words: list[str]) -> tuple[float, float]:
+    shares = float(words[2]) if words[2].isdecimal() else 0.0
+    return shares, float(words[3]) if words[3].isdecimal() else 0.0
+
+
+def _spread(rows: list[tuple[int, str, float, float]]) -> list[Share]:
+    total = rows[0][3] if rows else 0.0
+    siblings: dict[int, float] = {}  # row of the parent -> shares of all its children
+    parents: list[int] = []
+    stack: list[int] = []
+    for number, (depth, _, raw, _) in enumerate(rows):
+        del stack[depth:]
+        parents.append(stack[-1] if stack else -1)
+        siblings[parents[-1]] = siblings.get(parents[-1], 0.0) + raw
+        stack.append(number)
+    parts = [1.0] * len(rows)
+    found = []
+    for number, (depth, name, raw, usage) in enumerate(rows):
+        if depth:
+            together = siblings[parents[number]]
+            parts[number] = parts[parents[number]] * (raw / together if together else 0.0)
+            if name:
+                found.append(Share(name, parts[number], usage / total if total else 0.0))
+    return found

@@ -1,0 +1,81 @@
+"""Changes as commands of one scontrol process, and its complaints matched to them again.
+
+results = apply_changes(commands, changes)
+
+scontrol prints complaints to stderr without saying which line they belong to. After each command
+comes a word that scontrol does not know; its complaint about that word, unbuffered and in order,
+closes the answer to the command before it, and costs no message to the controller.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Sequence
+
+from dovetail.live.backends.slurm.process import Answer, Commands
+from dovetail.live.model.decision import Change, Knob, Result
+
+NO_ANSWER = "unknown: no answer"
+
+_LABEL = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,7}|_\[[0-9]{1,7}(?:[-,][0-9]{1,7})*\]|\+[0-9]{1,4})?")
+_HOSTS = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*(?:,[A-Za-z0-9][A-Za-z0-9._-]*)*)?")
+_VALUES = {
+    Knob.SITE_FACTOR: re.compile(r"-?[0-9]{1,10}"),
+    Knob.PRIORITY: re.compile(r"[0-9]{1,10}"),
+    Knob.NODE: re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?"),
+    Knob.AVOID: _HOSTS,
+    Knob.FEATURES: re.compile(r"[A-Za-z0-9._:&|()\[\]*+,-]*"),
+    Knob.SHARE: re.compile(r"YES|NO|OK|(?:)"),
+    Knob.RELEASE: re.compile(r".*", re.DOTALL),
+}
+_LIMITS = {Knob.SITE_FACTOR: (-2147483645, 2147483645), Knob.PRIORITY: (1, 4294967293)}
+
+
+def apply_changes(commands: Commands, changes: Sequence[Change]) -> list[Result]:
+    """One result for each change, in their order."""
+    refused = {number: refusal(change) for number, change in enumerate(changes)}
+    sound = [number for number in refused if not refused[number]]
+    said = _send(commands, [command(changes[number]) for number in sound])
+    errors = refused | dict(zip(sound, said, strict=True))
+    return [Result(change, errors[number]) for number, change in enumerate(changes)]
+
+
+def refusal(change: Change) -> str:
+    """Why a change is not sent; a line feed in it would be a command of its own."""
+    if not _LABEL.fullmatch(change.label):
+        return f"not sent: {change.label[:60]!a} is no job id"
+    if not _VALUES[change.knob].fullmatch(change.after):
+        return f"not sent: {change.after[:60]!a} is no value of {change.knob.value}"
+    low, high = _LIMITS.get(change.knob, (0, 0))
+    # scontrol takes a value that is no number as 0, and says nothing.
+    if change.knob in _LIMITS and not low <= int(change.after) <= high:
+        return f"not sent: {change.knob.value} {change.after} is not within {low} to {high}"
+    return ""
+
+
+def command(change: Change) -> str:
+    if change.knob is Knob.RELEASE:
+        return f"release {change.label}"
+    return f"update jobid={change.label} {change.knob.value}={change.after}"
+
+
+def _send(commands: Commands, lines: Sequence[str]) -> list[str]:
+    """What scontrol says of each line; a process that dies of a signal is tried once more."""
+    said: list[str] = []
+    for _ in range(2):
+        if len(said) == len(lines):
+            break
+        token = f"@{secrets.token_hex(8)}"
+        script = "".join(f"{line}\n{token}\n" for line in lines[len(said) :])
+        answer = commands.run("scontrol", stdin=script)
+        said += complaints(answer, token)[: len(lines) - len(said)]
+        if answer.code is None or answer.code >= 0:
+            break
+    return said + [NO_ANSWER] * (len(lines) - len(said))
+
+
+def complaints(answer: Answer, token: str) -> list[str]:
+    """Of each command that was carried out to its end; empty: it was done."""
+    *closed, _ = re.split(rf"[^\n]*{re.escape(token)}[^\n]*\n", answer.errors)
+    return [" ".join(text.split())[:300] for text in closed]

@@ -1,0 +1,72 @@
+"""From a decision to what must be sent: only what differs from what Slurm has.
+
+changes = changes_for(decision, snapshot, own, config)
+undo = changes_back(touched, snapshot)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dovetail.live.config import ActConfig
+from dovetail.live.cycle.assignment import assign
+from dovetail.live.ledger.belongings import Own
+from dovetail.live.model.decision import Change, Decision, Knob
+from dovetail.live.model.first_factor import first_factor
+from dovetail.live.model.snapshot import LiveJob, Snapshot
+
+KNOBS = {"sitefactor": Knob.SITE_FACTOR, "priority": Knob.PRIORITY}
+
+
+def changes_for(
+    decision: Decision,
+    snapshot: Snapshot,
+    own: Own,
+    config: ActConfig,
+    priorities: Mapping[int, int],
+) -> tuple[Change, ...]:
+    """What brings the queue into the decided order, and nodes that jobs are pinned to.
+
+    priorities: what Slurm alone would give each job.
+    """
+    knob, factors = KNOBS[config.knob], snapshot.factors
+    order = decision.order
+    now = {job: factors[job].priority for job in order}
+    ours = now.keys() | decision.beyond
+    others = [factor.priority for job, factor in factors.items() if job not in ours]
+    floor = max(map(priorities.__getitem__, decision.beyond), default=0)
+    wanted = assign(order, priorities, now, others, config.horizon, floor)
+    # Jobs that were at the head once and are far back now get their own priority again.
+    for job in own.factors(snapshot).keys() & decision.beyond:
+        now[job], wanted[job] = factors[job].priority, priorities[job]
+    changes = [
+        _change(snapshot.by_id[job], knob, snapshot, wanted[job], priorities[job], decision)
+        for job, has in now.items()
+        if wanted[job] != has
+    ]
+    return (*changes, *_pins(decision, snapshot, own))
+
+
+def _change(
+    job: LiveJob, knob: Knob, snapshot: Snapshot, wanted: int, given: int, decision: Decision
+) -> Change:
+    # An array goes by its label, which names the tasks that wait together: its number alone would
+    # reach tasks that run or that an operator has set apart, too.
+    reason = decision.reasons.get(job.id, "makes room for the jobs that go first")
+    if knob is Knob.PRIORITY:
+        return Change(job.id, job.label, knob, str(given), str(wanted), reason)
+    # What job_submit.lua gave is ours, too: without us it would have been none.
+    before = 0 if first_factor(job.comment) else snapshot.site_of(job.id)
+    return Change(job.id, job.label, knob, str(before), str(wanted - given), reason)
+
+
+def _pins(decision: Decision, snapshot: Snapshot, own: Own) -> list[Change]:
+    """Nodes for jobs that start now; a job that is pinned and still waits is let go."""
+    changes = []
+    for job in decision.order if own.nodes or decision.hints else ():
+        had, hint = own.nodes.get(job, ""), decision.hints.get(job)
+        wish = hint.node if hint is not None else ""
+        if wish != had:
+            reason = f"it fits on {wish} now" if wish else "it did not start where it was sent"
+            changes.append(Change(job, snapshot.by_id[job].label, Knob.NODE, had, wish, reason))
+    return changes

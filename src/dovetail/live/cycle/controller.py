@@ -1,0 +1,255 @@
+"""The daemon's heart: observe, decide, guard, act, record; whatever goes wrong, do nothing.
+
+    controller = Controller(config, backend, journal)
+    report = controller.cycle()            # never raises for what Slurm, a policy or a disk does
+    controller.leave("told to stop")       # out of active mode: every touched job is put back
+
+Slurm goes on by itself whatever happens here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
+from dovetail.live.backends.base import Backend, BackendError
+from dovetail.live.config import LiveConfig
+from dovetail.live.cycle.actuator import Actuator, Clocks
+from dovetail.live.cycle.decider import Decider
+from dovetail.live.cycle.estimates import from_history
+from dovetail.live.cycle.plan import CyclePlan, Decides, make_plan
+from dovetail.live.cycle.policy import load_policy, model_trained
+from dovetail.live.cycle.queue_window import Estimate
+from dovetail.live.cycle.report import CycleReport, Waits
+from dovetail.live.cycle.round import CycleRound, TwinComparison, cycle_of, glimpse_of, report_of
+from dovetail.live.cycle.sentence import sentence_of
+from dovetail.live.guardrails.base import Glimpse, GuardrailOutcome, Situation
+from dovetail.live.journal import Journal, JournalError, Outcomes
+from dovetail.live.journal.records import NOTHING_HAPPENED
+from dovetail.live.model.mode import Mode
+from dovetail.live.model.snapshot import Snapshot
+
+HOUR = 3600.0
+REFRESH = 900.0
+"""Seconds after which the journal is asked again how long jobs waited and ran."""
+
+
+class LiveController:
+    """State between cycles: the mode, what we have set, and what was seen last."""
+
+    def __init__(
+        self,
+        config: LiveConfig,
+        backend: Backend,
+        journal: Journal,
+        decider: Decides | None = None,
+        clocks: Clocks | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`stopped` is the kill switch, asked once more before anything is sent."""
+        self.stopped = stopped
+        self.config, self.backend, self.journal = config, backend, journal
+        self.clocks = clocks or Clocks()
+        self.actuator = Actuator(backend, journal, self.clocks)
+        self.mode = Mode.SHADOW
+        self.comparison = TwinComparison()
+        self.last_good = self.clocks.steady()
+        self.round = CycleRound(self.last_good)  # the last cycle, for those who ask
+        self._decider = decider
+        self._outcomes = Outcomes.resume(journal.past)
+        self._before: Glimpse | None = None
+        self._sent: deque[tuple[float, int]] = deque()
+        self._active_since = self.clocks.steady()
+        self._waits: Mapping[str, Waits] = {}
+        self._waits_asked = -math.inf
+
+    def cycle(self) -> CycleReport:
+        """One round; what went wrong is in its report and its sentence."""
+        with suppress(Exception):  # said below, where it is needed
+            self.decider()  # before the queue is read, which would grow old meanwhile
+        self.round = this = CycleRound(self.clocks.steady())
+        try:
+            sentence = self._observe(this)
+            self._record(this, sentence)
+        except JournalError as error:
+            sentence = f"the journal cannot be written, nothing done: {error}"
+            if self.mode is Mode.ACTIVE:
+                # Nothing stays set that only a journal could undo. The queue is read afresh: what
+                # was read before may be older than what this cycle has sent.
+                sentence = self.leave(f"the journal cannot be written: {error}")
+        return report_of(
+            this,
+            self.mode,
+            sentence,
+            self.clocks.steady(),
+            self.last_good,
+            self._waits,
+            self.comparison,
+        )
+
+    def _observe(self, this: CycleRound) -> str:
+        """Read, and go on with what was read; in words what came of it."""
+        try:
+            this.snapshot = snapshot = self.backend.read()
+        except BackendError as error:
+            self._before = None
+            return f"Slurm cannot be read, nothing done: {error}"
+        self.last_good = self.clocks.steady()
+        this.read = self.last_good - this.began
+        self.actuator.look(snapshot)
+        try:
+            situation = self._situation(snapshot, this.read)
+            this.plan = make_plan(self.decider(), situation, self.actuator.own.now(), self.config)
+        except JournalError:
+            raise
+        except ClusterError as nothing:
+            return f"{self.mode.value}: {nothing}"
+        except Exception as error:  # a policy may fail in any way: Slurm goes on without it
+            return f"{self.mode.value}: nothing decided: {_words(error)}"
+        sentence = self._follow(this, snapshot, this.plan)
+        self._before = glimpse_of(snapshot, self.clocks.steady(), this.plan)
+        return sentence
+
+    def _follow(self, this: CycleRound, snapshot: Snapshot, plan: CyclePlan) -> str:
+        """Act on the plan as far as mode, guardrails and kill switch allow."""
+        if self.mode is not Mode.ACTIVE:
+            return sentence_of(self.mode, snapshot, plan)
+        if plan.outcome is GuardrailOutcome.FALL_BACK:
+            return self.leave(plan.objections[0].reason, snapshot)
+        if not plan.may_act or self.stopped():
+            return sentence_of(self.mode, snapshot, plan)
+        if plan.changes:
+            began = self.clocks.steady()
+            self._sent.append((began, len(plan.changes)))
+            this.results = self.actuator.send(plan.changes)
+            this.act = self.clocks.steady() - began
+        return sentence_of(self.mode, snapshot, plan, this.results)
+
+    def _record(self, this: CycleRound, sentence: str) -> None:
+        """Write the cycle down; JournalError where that cannot be."""
+        wall, steady = self.clocks.wall(), self.clocks.steady()
+        happened = NOTHING_HAPPENED
+        if this.snapshot is not None:
+            happened = self._outcomes.update(this.snapshot)
+        decision = this.plan.decision if this.plan else None
+        if decision is not None:
+            self._outcomes.decided(self.mode, decision.order)
+        verdicts = this.plan.verdicts if this.plan else ()
+        cycle = cycle_of(this, self.mode, sentence, wall, steady)
+        self.journal.record(cycle, this.snapshot, decision, verdicts, happened)
+
+    def decider(self) -> Decides:
+        """The policy: loaded when it is first needed, and again after it could not be."""
+        if self._decider is None:
+            name = self.config.policy
+            try:
+                self._decider = Decider(load_policy(name), self.config.act, self._estimate())
+            except Exception as error:  # a damaged file can fail in any way
+                raise ConfigError(
+                    f"policy {name} cannot be loaded: {_words(error)}; mend it (it is tried again "
+                    "in every cycle), or name another and send SIGHUP"
+                ) from error
+        return self._decider
+
+    def _estimate(self) -> Estimate | None:
+        """Run times predicted from what the journal saw, where that is wanted; None: limits."""
+        if self.config.estimates != "predicted":
+            return None
+        past = self.journal.past
+        return from_history(past.ended(past.last_wall() - self.config.twin.days * 24 * HOUR))
+
+    def take(self, config: LiveConfig) -> None:
+        """Go on with another configuration; its policy is loaded anew."""
+        self.config, self._decider = config, None
+
+    def _situation(self, snapshot: Snapshot, read: float) -> Situation:
+        steady = self.clocks.steady()
+        while self._sent and self._sent[0][0] < steady - HOUR:
+            self._sent.popleft()
+        if steady - self._waits_asked >= REFRESH:
+            self._waits, self._waits_asked = self._recent_waits(), steady
+            if self.config.estimates == "predicted":
+                self._decider = None  # made anew with what has ended since
+        own = self.actuator.own.now()
+        return Situation(
+            snapshot=snapshot,
+            steady=steady,
+            before=self._before,
+            own={**own.priorities, **own.factors(snapshot)},
+            read_seconds=read,
+            slurm_priority=own.given(snapshot),
+            waits={name: waits.p95 for name, waits in self._waits.items()},
+            model_trained=model_trained(self.config.policy),
+            sent=tuple(self._sent),
+            actual_wait=self.comparison.actual_wait,
+            slurm_wait=self.comparison.slurm_wait,
+            active_hours=self.active_hours,
+            compared_jobs=self.comparison.jobs,
+        )
+
+    def _recent_waits(self) -> dict[str, Waits]:
+        past, days = self.journal.past, self.config.twin.days
+        middle = past.waits(days, 0.5)
+        return {name: Waits(middle[name], p95) for name, p95 in past.waits(days).items()}
+
+    # -- modes
+
+    @property
+    def plan(self) -> CyclePlan | None:
+        """Of the last cycle."""
+        return self.round.plan
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """Of the last cycle."""
+        return self.round.snapshot
+
+    @property
+    def active_hours(self) -> float:
+        """Hours in active mode without a break; 0: in another."""
+        passed = self.clocks.steady() - self._active_since
+        return passed / HOUR if self.mode is Mode.ACTIVE else 0.0
+
+    @property
+    def owes(self) -> bool:
+        """Whether jobs may still have what we gave them, though we are not active."""
+        return self.mode is not Mode.ACTIVE and self.actuator.owes
+
+    def enter(self, mode: Mode, why: str) -> str:
+        """Change the mode; leaving active puts jobs back. What happened, in words; "": nothing."""
+        if mode is self.mode:
+            return ""
+        said = f"{mode.value} mode from now on: {why}"
+        if self.mode is Mode.ACTIVE:
+            said = f"{self.leave(why)}; {said}"
+        self.mode = mode
+        self._active_since = self.clocks.steady()
+        # What the twin is wrong by stays true; what it said of the last stretch does not.
+        self.comparison = TwinComparison(bias=self.comparison.bias)
+        self._note(why)
+        return said
+
+    def leave(self, why: str, snapshot: Snapshot | None = None) -> str:
+        """Go to shadow mode and put every touched job back; in words what became of them."""
+        self.mode = Mode.SHADOW
+        self._note(why)
+        return f"left active mode ({why}): {self.settle(snapshot)}"
+
+    def settle(self, snapshot: Snapshot | None = None) -> str:
+        """Put back what is still touched; in words what became of it."""
+        try:
+            return str(self.actuator.put_back(snapshot or self.backend.read()))
+        except BackendError as error:
+            return f"jobs are NOT put back yet, Slurm cannot be reached: {error}"
+
+    def _note(self, why: str) -> None:
+        with suppress(JournalError):  # the next cycle says that the journal cannot be written
+            self.journal.switched(self.mode, "dovetail", why, self.clocks.wall())
+
+
+def _words(error: Exception) -> str:
+    """Our own errors speak for themselves; of others people need the kind, too."""
+    return str(error) if isinstance(error, DovetailError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,65 @@
+"""One cycle between reading and acting: decide, guard, work out what to send. Pure.
+
+plan = make_plan(decider, situation, own, config)
+plan.outcome, plan.changes, plan.verdicts
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from dovetail.live.config import LiveConfig
+from dovetail.live.cycle.changes import changes_for
+from dovetail.live.guardrails import guard, limit_changes
+from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
+from dovetail.live.guardrails.slurm_order import Moved, moved, slurm_order
+from dovetail.live.ledger.belongings import Own
+from dovetail.live.model.decision import Change, Decision
+from dovetail.live.model.snapshot import Snapshot
+
+
+class Decides(Protocol):
+    """What turns a snapshot into a decision; `Decider` does."""
+
+    def decide(self, snapshot: Snapshot) -> Decision: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CyclePlan:
+    """What was decided, what guardrails said, and what would bring it about."""
+
+    decision: Decision
+    verdicts: tuple[Verdict, ...]
+    outcome: GuardrailOutcome
+    changes: tuple[Change, ...]
+    moved: Moved
+    guard_seconds: float
+
+    @property
+    def may_act(self) -> bool:
+        return self.outcome in (GuardrailOutcome.PASS, GuardrailOutcome.AMENDED)
+
+    @property
+    def objections(self) -> tuple[Verdict, ...]:
+        """The verdicts that stand behind the outcome."""
+        return tuple(v for v in self.verdicts if v.outcome is self.outcome)
+
+
+def make_plan(decider: Decides, situation: Situation, own: Own, config: LiveConfig) -> CyclePlan:
+    """Decide on the snapshot, let every guardrail look, and limit what is sent."""
+    decision = decider.decide(situation.snapshot)
+    began = time.perf_counter()
+    decision, verdicts, outcome = guard(decision, situation, config.guardrails)
+    changes = changes_for(decision, situation.snapshot, own, config.act, situation.own_priorities)
+    changes, verdict = limit_changes(changes, situation, config.guardrails, decision.order)
+    worst = max(outcome, verdict.outcome, key=lambda each: each.severity)
+    return CyclePlan(
+        decision=decision,
+        verdicts=(*verdicts, verdict),
+        outcome=worst,
+        changes=changes,
+        moved=moved(decision.order, slurm_order(decision.order, situation)),
+        guard_seconds=time.perf_counter() - began,
+    )

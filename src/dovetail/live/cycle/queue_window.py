@@ -1,0 +1,278 @@
+"""A live cluster as the simulator knows clusters: nodes, and a window that starts from right now.
+
+    queue = queue_window_of(snapshot, estimates)
+    simulation = Simulation(queue.window.trace, queue.cluster, ..., warm=queue.window)
+    queue.ids[row]                                 # the Slurm job behind a row
+
+Running jobs go in piece by piece, one row per node: Slurm splits jobs over nodes as it likes, and
+what counts is when each node becomes free. Jobs on nodes that are out of use free nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dovetail.domain.cluster import ANY_TYPE, MAX_GPUS_PER_NODE, Cluster, Node, Partition
+from dovetail.domain.errors import ClusterError
+from dovetail.domain.jobs import TEN_YEARS, Floats, Ints, JobColumns
+from dovetail.domain.trace import Trace
+from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition, Snapshot
+from dovetail.simulator import Window
+from dovetail.simulator.layout import MAX_KINDS, kinds_of
+
+NO_LIMIT = 24 * 3600.0
+"""Seconds that a job without any limit is taken to run."""
+
+SEVERAL = ","
+"""Between partitions of a job that names several; their nodes together are one more partition."""
+
+Estimate = Callable[[Sequence[LiveJob]], Floats]
+Columns = Mapping[str, tuple[Any, ...]]
+"""Jobs as columns: one for each field of LiveJob."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueWindow:
+    """What is simulated, and which Slurm job each row stands for."""
+
+    cluster: Cluster
+    window: Window
+    ids: Ints  # [rows] LiveJob.id
+    left_out: Mapping[int, str] = field(default_factory=dict)  # job -> why it has no row
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What one running job holds on one node."""
+
+    job: LiveJob
+    node: int
+    gpus: int  # bits
+    count: int
+
+
+class QueueWindows:
+    """Makes windows; keeps the cluster while nodes and partitions stay what they are.
+
+    Of 40 ms for 10,000 jobs on 500 nodes, 15 went into building the same cluster again.
+    """
+
+    def __init__(self, estimate: Estimate | None = None) -> None:
+        self._estimate = estimate or by_limit
+        self._key: object = None
+        self._cluster: Cluster | None = None
+
+    def of(self, snapshot: Snapshot) -> QueueWindow:
+        """The state of this moment; ClusterError where there is nothing to decide."""
+        waiting = [job for job in snapshot.pending if job.gpus > 0]
+        cluster = self._cluster_of(snapshot, waiting)
+        index = {node.name: number for number, node in enumerate(cluster.nodes)}
+        pieces, left_out = _pieces(snapshot.running, index, cluster)
+        jobs = [piece.job for piece in pieces] + waiting
+        if not jobs:
+            raise ClusterError("no job runs or waits for GPUs: nothing to decide")
+        columns: Columns = dict(zip(LiveJob._fields, zip(*jobs, strict=True), strict=True))
+        order, window = _window(snapshot, cluster, pieces, columns, self._estimate(jobs))
+        return QueueWindow(cluster, window, np.array(columns["id"], np.int64)[order], left_out)
+
+    def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
+        usable = [
+            node for node in snapshot.nodes if node.usable and 1 <= node.gpus <= MAX_GPUS_PER_NODE
+        ]
+        unions = {job.partitions for job in waiting if len(job.partitions) > 1}
+        hardware = [(n.name, n.gpus, n.gpu_type, n.cpus, n.memory_gb, n.partitions) for n in usable]
+        key = (hardware, snapshot.partitions, unions)
+        if key != self._key or self._cluster is None:
+            self._cluster, self._key = cluster_of(usable, snapshot.partitions, unions), key
+        return self._cluster
+
+
+def queue_window_of(snapshot: Snapshot, estimate: Estimate | None = None) -> QueueWindow:
+    """The state of this moment, ready to be simulated."""
+    return QueueWindows(estimate).of(snapshot)
+
+
+def cluster_of(
+    usable: Sequence[LiveNode],
+    partitions: Sequence[LivePartition],
+    unions: Iterable[tuple[str, ...]] = (),
+) -> Cluster:
+    """The nodes that Slurm would use, with partitions and the unions that jobs ask for."""
+    if not usable:
+        raise ClusterError("no node with GPUs is in use: nothing to decide")
+    index = {node.name: number for number, node in enumerate(usable)}
+    members = {
+        part.name: frozenset(index[name] for name in part.nodes if name in index)
+        for part in partitions
+    }
+    for node in usable:  # a backend may know partitions by their nodes only
+        for name in node.partitions:
+            if name not in members:
+                members[name] = frozenset(index[n.name] for n in usable if name in n.partitions)
+    for names in sorted(unions):
+        found = [members[name] for name in names if name in members]
+        members[SEVERAL.join(names)] = frozenset().union(*found)
+    weight = {part.name: float(part.priority) for part in partitions}
+    cluster = Cluster(
+        tuple(map(_node, usable)),
+        tuple(
+            Partition(name, inside, weight.get(name, 1.0))
+            for name, inside in members.items()
+            if inside
+        ),
+        name="live",
+    )
+    return cluster if _few_kinds(cluster) else _coarse(cluster)
+
+
+def _node(node: LiveNode) -> Node:
+    return Node(
+        node.name,
+        node.gpus,
+        node.gpu_type or ANY_TYPE,
+        node.cpus if node.cpus > 0 else math.inf,
+        node.memory_gb if node.memory_gb > 0 else math.inf,
+    )
+
+
+def _few_kinds(cluster: Cluster) -> bool:
+    try:
+        return len(kinds_of(cluster)) <= MAX_KINDS
+    except ClusterError:
+        return False
+
+
+def _coarse(cluster: Cluster) -> Cluster:
+    """Without CPUs and memory, which make too many kinds of nodes; GPUs are what is short."""
+    return replace(
+        cluster,
+        nodes=tuple(replace(node, cpus=math.inf, memory_gb=math.inf) for node in cluster.nodes),
+    )
+
+
+def by_limit(jobs: Sequence[LiveJob]) -> Floats:
+    """Estimates from the users' limits."""
+    seconds = np.array([job.limit for job in jobs])
+    return np.where((seconds > 0) & (seconds <= TEN_YEARS), seconds, NO_LIMIT)
+
+
+def _pieces(
+    running: Iterable[LiveJob], index: Mapping[str, int], cluster: Cluster
+) -> tuple[list[_Piece], dict[int, str]]:
+    """Which GPUs running jobs hold: which ones does not matter, how many on each node does."""
+    free = [(1 << node.gpus) - 1 for node in cluster.nodes]
+    pieces: list[_Piece] = []
+    left_out: dict[int, str] = {}
+    for job in running:
+        if job.gpus <= 0 or not job.hosts:
+            continue
+        for host, count in zip(job.hosts, _spread(job), strict=True):
+            number = index.get(host)
+            if number is None or count == 0:
+                continue
+            if free[number].bit_count() < count:
+                left_out[job.id] = f"Slurm says that {host} has more GPUs in use than it has"
+                continue
+            bits = _lowest(free[number], count)
+            free[number] ^= bits
+            pieces.append(_Piece(job, number, bits, count))
+    return pieces, left_out
+
+
+def _spread(job: LiveJob) -> tuple[int, ...]:
+    if job.host_gpus:
+        return job.host_gpus
+    each, more = divmod(job.gpus, len(job.hosts))
+    return tuple(each + (i < more) for i in range(len(job.hosts)))
+
+
+def _lowest(bits: int, count: int) -> int:
+    taken = 0
+    for _ in range(count):
+        taken |= bits & -bits
+        bits &= bits - 1
+    return taken
+
+
+def _window(
+    snapshot: Snapshot,
+    cluster: Cluster,
+    pieces: Sequence[_Piece],
+    jobs: Columns,
+    seconds: Floats,
+) -> tuple[Ints, Window]:
+    """Every row is carried: pieces run, the rest waits. The future is what estimates say.
+
+    jobs: pieces first. Returns which of them each row of the window is.
+    """
+    count, total = len(pieces), len(seconds)
+    given = np.array(jobs["submit"])
+    submit = np.where(given <= snapshot.time, given, snapshot.time)  # also where it is unknown
+    order = np.argsort(submit, kind="stable")
+    gpus = np.array(jobs["gpus"])
+    held = np.array([piece.count for piece in pieces], np.int64)
+    share = np.ones(total)
+    share[:count] = held / np.maximum(1, gpus[:count])
+    gpus[:count] = held
+    nodes = np.array(jobs["nodes"])
+    nodes[:count] = 0
+    limit = np.maximum(1.0, seconds)
+    names = [node.name for node in cluster.nodes]
+    types = [cluster.nodes[piece.node].gpu_type for piece in pieces]
+    columns = JobColumns(
+        submit=submit,
+        run=limit,
+        gpus=gpus,
+        ids=[f"{piece.job.id}@{names[piece.node]}" for piece in pieces]
+        + list(map(str, jobs["id"][count:])),
+        limit=limit,
+        # One node is what a job on one node gets anyway.
+        nodes=np.where((nodes > 1) & (nodes <= gpus), nodes, 0),
+        cpus=np.array(jobs["cpus"]) * share,
+        memory=np.array(jobs["memory_gb"]) * share,
+        gpu_type=types + [name or None for name in jobs["gpu_type"][count:]],
+        partition=_none(count) + _joined(jobs["partitions"][count:]),
+        user=[name or None for name in jobs["user"]],
+        qos=[name or None for name in jobs["qos"]],
+        priority=_own_priorities(snapshot, jobs),
+    )
+    runs = order < count
+    chosen = [pieces[row] for row in order[runs]]
+    started = np.full(total, np.nan)
+    started[:count] = [_started(piece.job, snapshot.time) for piece in pieces]
+    return order, Window(
+        trace=Trace(columns.build().take(order), "live"),
+        rows=np.arange(total),
+        now=snapshot.time,
+        carried=total,
+        start=started[order],
+        chunk_offset=np.concatenate(([0], np.cumsum(runs))).astype(np.int64),
+        chunk_node=np.array([piece.node for piece in chosen], np.int64),
+        chunk_gpus=np.array([piece.gpus for piece in chosen], np.uint64),
+    )
+
+
+def _none(count: int) -> list[str | None]:
+    return [None] * count
+
+
+def _joined(partitions: Sequence[tuple[str, ...]]) -> list[str | None]:
+    """One name per job, that of a union where it names several; few differ."""
+    names = {parts: SEVERAL.join(parts) or None for parts in set(partitions)}
+    return [names[parts] for parts in partitions]
+
+
+def _own_priorities(snapshot: Snapshot, jobs: Columns) -> Floats:
+    """What Slurm alone would give each job."""
+    known = snapshot.own_priorities.get
+    return np.array(list(map(known, jobs["id"], jobs["priority"])), np.float64)
+
+
+def _started(job: LiveJob, now: float) -> float:
+    """When it started, at the latest just before now: it runs already."""
+    return min(job.start, now - 1e-3) if job.start == job.start else now - 1e-3

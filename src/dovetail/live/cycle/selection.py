@@ -1,0 +1,75 @@
+"""Which waiting jobs the daemon may touch, and why not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dovetail.live.config import ActConfig
+from dovetail.live.model.snapshot import LiveJob, Snapshot
+
+HELD = "held"
+DEPENDS = "waits for another job"
+LATER = "may not start yet"
+RESERVED = "has a reservation"
+HETEROGENEOUS = "part of a heterogeneous job"
+NO_GPU = "asks for no GPU"
+PARTITION = "its partition is not steered"
+ACCOUNT = "its account is excluded"
+QOS = "its QOS is excluded"
+SLA = "bound by an SLA"
+UNKNOWN_PRIORITY = "Slurm gives it no priority yet"
+
+
+def select(snapshot: Snapshot, config: ActConfig) -> tuple[tuple[LiveJob, ...], Mapping[int, str]]:
+    """Waiting jobs that may be touched, and the reason of each that may not."""
+    rules = SelectionRules(config)
+    touchable, untouched = [], {}
+    for job in snapshot.pending:
+        reason = rules.why_not(job, snapshot)
+        if reason:
+            untouched[job.id] = reason
+        else:
+            touchable.append(job)
+    return tuple(touchable), untouched
+
+
+class SelectionRules:
+    """The configuration, ready to be asked ten thousand times in a cycle."""
+
+    def __init__(self, config: ActConfig) -> None:
+        self._only = frozenset(config.partitions)
+        self._partitions = frozenset(config.exclude_partitions)
+        self._accounts = frozenset(config.exclude_accounts)
+        self._qos = frozenset(config.exclude_qos)
+        self._tag = config.sla_tag
+
+    def why_not(self, job: LiveJob, snapshot: Snapshot) -> str:
+        """Why a waiting job is left alone; empty: it is not."""
+        if job.held:
+            return HELD
+        if job.dependency or job.reason in ("Dependency", "DependencyNeverSatisfied"):
+            return DEPENDS
+        if job.reason == "BeginTime" or not job.eligible <= snapshot.time:  # also: not known
+            return LATER
+        if job.reservation:
+            return RESERVED
+        if job.het:
+            return HETEROGENEOUS
+        if job.gpus <= 0:
+            return NO_GPU
+        if job.id not in snapshot.factors:
+            return UNKNOWN_PRIORITY
+        return self._excluded(job)
+
+    def _excluded(self, job: LiveJob) -> str:
+        if self._only and not self._only.issuperset(job.partitions):
+            return PARTITION
+        if not self._partitions.isdisjoint(job.partitions):
+            return PARTITION
+        if job.account in self._accounts:
+            return ACCOUNT
+        if job.qos in self._qos:
+            return QOS
+        if self._tag and job.comment and self._tag in job.comment.split():
+            return SLA
+        return ""

@@ -1,0 +1,1 @@
+"""Puts Dovetail's files beside Slurm's, and takes them away again."""

@@ -1,0 +1,102 @@
+"""Where an installation's files go, and what is there now.
+
+site = look_at_site(Places(slurm_conf=Path("/etc/slurm/slurm.conf")), "/usr/bin/dovetail")
+site.files[site.places.slurm_conf], site.included
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dovetail.domain.errors import ConfigError
+from dovetail.live.install.slurm_conf import includes
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where files go, as the running system names them; `prefix` is put in front when writing."""
+
+    slurm_conf: Path = Path("/etc/slurm/slurm.conf")
+    config_dir: Path = Path("/etc/dovetail")
+    program_dir: Path = Path("/usr/local/libexec/dovetail")
+    unit_dir: Path = Path("/etc/systemd/system")
+    run_dir: Path = Path("/run/dovetail")
+    prefix: Path = Path("/")
+
+    def on_disk(self, path: Path) -> Path:
+        """Links are followed: a slurm.conf that is one stays one."""
+        return (self.prefix / path.relative_to(path.anchor)).resolve()
+
+    @property
+    def config(self) -> Path:
+        return self.config_dir / "dovetail.toml"
+
+    @property
+    def submit_settings(self) -> Path:
+        return self.config_dir / "submit.conf"
+
+    @property
+    def wake(self) -> Path:
+        return self.program_dir / "wake"
+
+    @property
+    def unit(self) -> Path:
+        return self.unit_dir / "dovetail-live.service"
+
+    @property
+    def job_submit(self) -> Path:
+        return self.slurm_conf.parent / "job_submit.lua"
+
+    @property
+    def submit_script(self) -> Path:
+        return self.slurm_conf.parent / "dovetail_submit.lua"
+
+    def values(self, dovetail: str) -> dict[str, str]:
+        """What the places in our files stand for."""
+        return {
+            "dovetail": dovetail,
+            "config": str(self.config),
+            "slurm_conf": str(self.slurm_conf),
+            "run_dir": str(self.run_dir),
+            "script": str(self.submit_script),
+            "settings": str(self.submit_settings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmSite:
+    """What is there now."""
+
+    places: Places
+    dovetail: str  # path of the command
+    files: Mapping[Path, str] = field(default_factory=dict)  # only those that exist
+    included: tuple[str, ...] = ()  # texts of files that slurm.conf includes
+
+
+def look_at_site(places: Places, dovetail: str) -> SlurmSite:
+    """Read every file that an installation could touch."""
+    known = (
+        places.slurm_conf, places.job_submit, places.submit_script, places.config,
+        places.submit_settings, places.wake, places.unit,
+    )  # fmt: skip
+    files = {path: _read(places.on_disk(path)) for path in known if places.on_disk(path).exists()}
+    conf = files.get(places.slurm_conf, "")
+    return SlurmSite(places, dovetail, files, tuple(_included(places, conf)))
+
+
+def _included(places: Places, conf: str) -> Iterator[str]:
+    for name in includes(conf):
+        # Slurm takes other names as relative to the folder of slurm.conf.
+        pattern = places.on_disk(places.slurm_conf.parent / name)
+        yield from (_read(Path(path)) for path in sorted(glob.glob(str(pattern))))
+
+
+def _read(path: Path) -> str:
+    """Bytes that are not UTF-8 come out of `_bytes` as they went in here."""
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot read: {problem.strerror}; run it as root") from problem

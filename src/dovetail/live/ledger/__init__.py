@@ -1,0 +1,1 @@
+"""What we have set on which jobs, and how it is undone."""

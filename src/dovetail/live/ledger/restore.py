@@ -1,0 +1,157 @@
+"""Putting every touched job back, and making sure of it.
+
+    restored = restore(backend, journal.touched(), snapshot)
+    restored.put_back, restored.gone, restored.left
+
+A site factor goes back to 0, a frozen job is released to Slurm's own factors, a pin is taken off.
+Jobs that an operator has set since then are his, and jobs that Slurm has forgotten need nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dovetail.live.backends.base import Backend
+from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.model.first_factor import first_factor
+from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
+
+TRIES = 3
+"""An update can be lost while backfill runs, up to Slurm 26.05: it is sent again."""
+
+REASON = "Dovetail leaves the queue to Slurm"
+
+Send = Callable[[Sequence[Change]], Sequence[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A value of a job that we set, or may have set."""
+
+    job: int
+    knob: Knob
+    before: str
+    tried: frozenset[str] = frozenset()  # values that we asked for; empty: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What became of the touched jobs."""
+
+    put_back: int
+    gone: int  # ended, or set by an operator since
+    left: tuple[Result, ...]  # could not be put back, with Slurm's words
+
+    def __str__(self) -> str:
+        text = f"{self.put_back} jobs put back, {self.gone} needed nothing"
+        return f"{text}, {len(self.left)} NOT put back" if self.left else text
+
+
+def restore(
+    backend: Backend, touched: Iterable[Touch], snapshot: Snapshot, send: Send | None = None
+) -> Restored:
+    """Undo what was touched; `send` is how changes go out, by default straight to Slurm."""
+    send = send or backend.apply
+    touched = tuple(touched)
+    wanted = changes_back(touched, snapshot)
+    changes, failed = wanted, tuple[Result, ...]()
+    for _ in range(TRIES):
+        if not changes:
+            break
+        results = {_key(result.change): result for result in send(changes)}
+        factors = backend.factors()
+        changes = tuple(change for change in wanted if not _is_back(change, results, factors))
+        failed = tuple(_blamed(results.get(_key(change)) or Result(change)) for change in changes)
+    changed = {change.job for change in wanted}
+    left = {result.change.job for result in failed}
+    return Restored(len(changed - left), len({t.job for t in touched} - changed), failed)
+
+
+def restore_all(backend: Backend, snapshot: Snapshot, send: Send | None = None) -> Restored:
+    """Undo every site factor there is, whoever set it: for when the journal is lost."""
+    touched = [
+        Touch(job.id, Knob.SITE_FACTOR, "0")
+        for job in snapshot.jobs
+        # Of jobs that run, are held or may not start yet Slurm does not tell the factor.
+        if snapshot.site_of(job.id) or job.id not in snapshot.factors
+    ]
+    return restore(backend, touched, snapshot, send)
+
+
+def changes_back(touched: Sequence[Touch], snapshot: Snapshot) -> tuple[Change, ...]:
+    """What is to be sent: for the jobs themselves, and for tasks that were split off since."""
+    every = {(touch.job, touch.knob): touch for touch in touched}
+    changes = []
+    for job in snapshot.jobs:
+        for knob in Knob:
+            touch = _touch_of(job, knob, every)
+            if touch is None and knob is Knob.SITE_FACTOR and _given_first(job, snapshot):
+                touch = Touch(job.id, knob, "0")
+            if touch is not None:
+                changes += _back(touch, job, snapshot)
+    return tuple(changes)
+
+
+def _touch_of(job: LiveJob, knob: Knob, every: Mapping[tuple[int, Knob], Touch]) -> Touch | None:
+    """What was set of the job; a task that Slurm split off brings along what its array had."""
+    own = every.get((job.id, knob))
+    array = every.get((job.array, knob)) if knob in (Knob.SITE_FACTOR, Knob.PRIORITY) else None
+    if own is None or array is None:
+        return own if array is None else replace(array, job=job.id)
+    return replace(own, tried=own.tried | array.tried if own.tried and array.tried else own.tried)
+
+
+def _given_first(job: LiveJob, snapshot: Snapshot) -> bool:
+    first = first_factor(job.comment)
+    return bool(first) and (job.running or snapshot.site_of(job.id) == first)
+
+
+def _back(touch: Touch, job: LiveJob, snapshot: Snapshot) -> list[Change]:
+    """The change that undoes one touch; none where there is nothing to undo."""
+    if not (job.pending or job.running):
+        return []
+    factor = snapshot.factors.get(job.id)
+    if touch.knob is Knob.PRIORITY:
+        # To release a job that somebody holds would start it; whoever lets it go thaws it.
+        if job.held or (factor is not None and not (factor.frozen and _ours(touch, factor))):
+            return []
+        return [Change(job.id, job.label, Knob.RELEASE, "", "", REASON)]
+    if touch.knob is Knob.SITE_FACTOR and factor is not None:
+        if factor.site == 0 or not _ours(touch, factor):
+            return []
+    if touch.knob is not Knob.SITE_FACTOR and not job.pending:
+        return []  # where it runs cannot be changed any more
+    after = "0" if touch.knob is Knob.SITE_FACTOR else touch.before
+    return [Change(job.id, job.label, touch.knob, "", after, REASON)]
+
+
+def _ours(touch: Touch, factor: Factor) -> bool:
+    """Whether what Slurm has is what we asked for, not what an operator has set since."""
+    now = factor.priority if touch.knob is Knob.PRIORITY else factor.site
+    return not touch.tried or str(now) in touch.tried
+
+
+def _key(change: Change) -> tuple[int, Knob]:
+    return change.job, change.knob
+
+
+def _is_back(
+    change: Change, results: Mapping[tuple[int, Knob], Result], factors: Mapping[int, Factor]
+) -> bool:
+    """By what Slurm says now of a waiting job; of others by its answer to the change."""
+    result, factor = results.get(_key(change)), factors.get(change.job)
+    if factor is not None and change.knob is Knob.SITE_FACTOR:
+        return factor.site == 0
+    if factor is not None and change.knob is Knob.RELEASE:
+        return not factor.frozen
+    over = result is not None and any(word in result.error for word in OVER)
+    return over or result is None or result.done
+
+
+OVER = ("already finished", "Invalid job id")
+"""Slurm's words for a job that is no more: nothing is left to put back."""
+
+
+def _blamed(result: Result) -> Result:
+    return result if result.error else Result(result.change, "Slurm took it, but it did not hold")

@@ -1,0 +1,1 @@
+"""The process around the cycle: loop, signals, switches, status, metrics, systemd."""

@@ -1,0 +1,94 @@
+"""The value of shadow mode: from the journal, what our order would have changed.
+
+twin = shadow_report(past, config, days=7)
+Watch(controller, config).look(metrics)      # in the daemon: daily, and hourly when active
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dovetail.domain.errors import DovetailError
+from dovetail.live.config import LiveConfig
+from dovetail.live.cycle.controller import LiveController
+from dovetail.live.cycle.policy import load_policy
+from dovetail.live.journal import JournalReader
+from dovetail.live.journal.replay import recorded_schedule
+from dovetail.live.model.mode import Mode
+from dovetail.live.twin.comparison import Order, Twin, compare_with_twin, slurm_order
+
+LOG = logging.getLogger("dovetail.live")
+DAY, HOUR = 86_400.0, 3600.0
+MOST_BIAS = 3.0
+"""A twin that is further off than this excuses nothing."""
+
+
+def shadow_report(
+    past: JournalReader, config: LiveConfig, days: float, settings: Mapping[str, str]
+) -> Twin:
+    """Replay the last days of the journal; `settings` are Slurm's own."""
+    until = past.last_wall()
+    return _twin(past, config, until - days * DAY, until, settings)
+
+
+def _twin(
+    past: JournalReader, config: LiveConfig, since: float, until: float, settings: Mapping[str, str]
+) -> Twin:
+    ordering, placement, _ = load_policy(config.policy).parts()
+    # Jobs of a day before are read as well: they ran or waited when the window begins.
+    recorded = recorded_schedule(past, since - DAY, until)
+    return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))
+
+
+def bias_of(twin: Twin) -> float:
+    """How much longer jobs wait than the twin says; never less than what it says."""
+    return min(MOST_BIAS, max(1.0, twin.recorded / max(1.0, twin.slurm)))
+
+
+class TwinWatch:
+    """Looks at the twin from time to time, and feeds the trip-wire."""
+
+    def __init__(self, controller: LiveController) -> None:
+        self._controller = controller
+        self._next_report = self._next_check = controller.clocks.steady()
+
+    def look(self) -> None:
+        """Whatever is due; a twin that fails is said and changes nothing."""
+        controller, steady = self._controller, self._controller.clocks.steady()
+        config = controller.config
+        if steady >= self._next_report:
+            self._next_report = steady + config.twin.every_hours * HOUR
+            twin = self._twin(config.twin.days * 24.0)
+            if twin is not None:
+                LOG.info("twin: %s", twin)
+                controller.comparison = replace(
+                    controller.comparison,
+                    difference=twin.ours / max(1.0, twin.slurm) - 1.0,
+                    error=twin.error,
+                    bias=controller.comparison.bias if twin.active else bias_of(twin),
+                )
+        if controller.mode is Mode.ACTIVE and steady >= self._next_check:
+            self._next_check = steady + HOUR
+            twin = self._twin(max(controller.active_hours, config.guardrails.trip_hours))
+            if twin is not None:
+                controller.comparison = replace(
+                    controller.comparison,
+                    actual_wait=twin.recorded,
+                    # The twin knows no pauses between jobs, and so waits are longer in truth.
+                    slurm_wait=twin.slurm * controller.comparison.bias,
+                    jobs=twin.jobs,
+                )
+
+    def _twin(self, hours: float) -> Twin | None:
+        past = self._controller.journal.past
+        try:
+            settings = self._controller.backend.settings()
+            until = past.last_wall()
+            return _twin(past, self._controller.config, until - hours * HOUR, until, settings)
+        except DovetailError as error:
+            LOG.info("no comparison with the twin: %s", error)
+        except Exception as error:  # an opinion is not worth the daemon's life
+            LOG.warning("the twin failed: %s: %s", type(error).__name__, error)
+        return None

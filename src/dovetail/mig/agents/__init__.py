@@ -1,0 +1,1 @@
+"""Learning on sliced GPUs; the only place here with torch."""

@@ -1,0 +1,1 @@
+"""Comparisons on sliced GPUs: bounds, tables, charts, reports."""

@@ -1,0 +1,1 @@
+"""GPU models, the rules for cutting them, and clusters of them."""

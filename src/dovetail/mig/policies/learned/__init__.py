@@ -1,0 +1,1 @@
+"""Trained policies for sliced GPUs, from checkpoints that need no torch; one is shipped."""

@@ -1,0 +1,1 @@
+"""Jobs for sliced GPUs: drawn, saved, or recorded."""

@@ -1,0 +1,166 @@
+"""squeue's rows: whatever stands in a name, no other job is touched by it."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dovetail.live.backends.slurm.job_rows import JobRows
+from dovetail.live.model.snapshot import LiveJob
+
+
+def printed(rows: JobRows, jobs: list[dict[str, str]]) -> tuple[str, str]:
+    """What squeue prints when asked as JobRows wants it, and the token of the question."""
+    token, words = rows.question()
+    fields = [field.partition(":") for field in words[-1].split(",")]
+    lines = [
+        "".join(job.get(name, DEFAULTS[name]) + suffix for name, _, suffix in fields)
+        for job in jobs
+    ]
+    return "".join(f"{line}\n" for line in lines), token
+
+
+DEFAULTS = {
+    "JobID": "7",
+    "JobArrayID": "7",
+    "State": "PENDING",
+    "Reason": "Priority",
+    "PriorityLong": "1500",
+    "EligibleTime": "1794801972",
+    "StartTime": "1794809999",
+    "EndTime": "1794813599",
+    "UserName": "ada",
+    "Account": "physics",
+    "Partition": "gpu,late",
+    "QOS": "normal",
+    "SubmitTime": "1794801972",
+    "TimeLimit": "1-00:30:00",
+    "tres-alloc": "cpu=2,mem=200M,node=2,billing=2,gres/gpu=8,gres/gpu:p100=8",
+    "tres-per-job": "N/A",
+    "tres-per-node": "gres:gpu:p100:4",
+    "tres-per-socket": "N/A",
+    "tres-per-task": "N/A",
+    "NumTasks": "2",
+    "Feature": "(null)",
+    "ReqNodes": "",
+    "NodeList": "",
+    "Dependency": "(null)",
+    "Reservation": "(null)",
+    "HetJobID": "N/A",
+    "RestartCnt": "0",
+    "Nice": "0",
+    "Name": "train",
+    "admin_comment": "(null)",
+}
+
+
+def parsed(rows: JobRows, *jobs: dict[str, str]) -> tuple[list[LiveJob], list[str]]:
+    return rows.parse(*printed(rows, list(jobs)))
+
+
+def test_a_row_becomes_a_job() -> None:
+    (job,), doubts = parsed(JobRows(), {"admin_comment": "dovetail:sla", "Nice": "-5"})
+    assert doubts == []
+    assert (job.id, job.label, job.state, job.reason, job.name) == (
+        7,
+        "7",
+        "PENDING",
+        "Priority",
+        "train",
+    )
+    assert (job.gpus, job.gpu_type, job.nodes, job.cpus) == (8, "p100", 2, 2.0)
+    assert job.memory_gb == 200 / 1024
+    assert job.limit == 86400 + 1800
+    assert job.partitions == ("gpu", "late")
+    assert (job.comment, job.nice, job.priority) == ("dovetail:sla", -5, 1500)
+
+
+def test_a_pending_job_has_no_start_and_a_running_one_no_end() -> None:
+    (waits,), _ = parsed(JobRows(), {})
+    (runs,), _ = parsed(JobRows(), {"State": "RUNNING", "NodeList": "p100-[1-2]"})
+    (ended,), _ = parsed(JobRows(), {"State": "TIMEOUT"})
+    assert math.isnan(waits.start)
+    assert math.isnan(waits.end)
+    assert runs.start == 1794809999
+    assert math.isnan(runs.end)
+    assert runs.hosts == ("p100-1", "p100-2")
+    assert ended.end == 1794813599
+
+
+def test_a_job_that_waits_to_be_requeued_is_pending() -> None:
+    (job,), _ = parsed(JobRows(), {"State": "REQUEUE_HOLD", "PriorityLong": "0"})
+    assert job.pending
+    assert job.held
+
+
+hostile = st.text(
+    st.one_of(
+        st.sampled_from("\x1e\x1f\n\r#,:|'\"\x00\x1b[\u2028é"),
+        st.characters(exclude_categories=["Cs"]),
+    ),
+    max_size=1024,
+)
+
+
+@given(name=hostile, comment=hostile)
+def test_no_name_breaks_or_forges_a_row(name: str, comment: str) -> None:
+    before, evil, after = {"JobID": "1"}, {"JobID": "2"}, {"JobID": "3"}
+    evil |= {"Name": name, "admin_comment": comment}
+    jobs, doubts = parsed(JobRows(), before, evil, after)
+    assert [job.id for job in jobs] == [1, 2, 3]
+    assert doubts == []
+    assert jobs[1].name == name
+    assert jobs[1][2:4] == jobs[0][2:4] == jobs[2][2:4]
+
+
+@given(token=st.from_regex(r"#[A-Za-z0-9_-]{12}", fullmatch=True))
+def test_yesterdays_token_in_a_name_forges_nothing(token: str) -> None:
+    forged = f"x{token}(null){token}{token}\n666\x1f666\x1fPENDING"
+    jobs, doubts = parsed(JobRows(), {"Name": forged}, {"JobID": "8"})
+    assert [job.id for job in jobs] == [7, 8]
+    assert doubts == []
+
+
+@given(field=st.sampled_from(sorted(DEFAULTS)), junk=hostile)
+def test_junk_in_any_field_spoils_at_most_its_own_row(field: str, junk: str) -> None:
+    jobs, doubts = parsed(JobRows(), {"JobID": "1"}, {field: junk}, {"JobID": "3"})
+    assert jobs[0].id == 1
+    assert jobs[-1].id == 3
+    assert len(jobs) + len(doubts) == 3
+
+
+def test_a_row_that_cannot_be_read_is_a_doubt_that_is_safe_to_print() -> None:
+    jobs, doubts = parsed(JobRows(), {"PriorityLong": "\x1b[31mhigh"}, {"JobID": "8"})
+    assert [job.id for job in jobs] == [8]
+    (doubt,) = doubts
+    assert "job 7" in doubt
+    assert "\x1b" not in doubt
+
+
+def test_output_that_ends_in_the_middle_of_a_row_is_a_doubt() -> None:
+    rows = JobRows()
+    text, token = printed(rows, [{"JobID": "1"}, {"JobID": "2"}])
+    jobs, doubts = rows.parse(text[:-40], token)
+    assert [job.id for job in jobs] == [1]
+    assert len(doubts) == 1
+
+
+def test_a_second_reading_tells_of_changes_and_forgets_what_is_gone() -> None:
+    rows = JobRows()
+    first, _ = parsed(rows, {"JobID": "1"}, {"JobID": "2"}, {"JobID": "3"})
+    second, _ = parsed(rows, {"JobID": "2", "Reason": "Resources"}, {"JobID": "3"})
+    assert [(job.id, job.reason) for job in second] == [(2, "Resources"), (3, "Priority")]
+    assert second[1] is first[2]
+    third, _ = parsed(rows, {"JobID": "2", "Name": "other"})
+    assert [(job.id, job.name) for job in third] == [(2, "other")]
+    assert len(rows._jobs) == 1
+
+
+def test_a_thousand_readings_keep_no_more_than_the_last_ones() -> None:
+    rows = JobRows()
+    for number in range(3000):
+        parsed(rows, {"Name": f"job {number}"})
+    assert len(rows._jobs) == 1
+    assert len(rows._lasting) <= 1003

@@ -1,0 +1,160 @@
+"""Deciding on a live queue: the simulator's policies, on the facts that Slurm gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from dovetail.domain.policy import Estimates
+from dovetail.evaluation.policy import Policy
+from dovetail.live.config import ActConfig
+from dovetail.live.cycle import selection
+from dovetail.live.cycle.decider import Decider
+from dovetail.live.cycle.queue_window import by_limit, queue_window_of
+from dovetail.live.model.decision import Decision
+from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.simulator import simulate_window
+from tests.live.builders import NOW, large, node, running, snapshot, waiting
+
+BUSY = [running(1, "p100-1", 4), running(2, "p100-2", 3)]
+
+
+def decide(
+    jobs: Sequence[LiveJob], act: ActConfig | None = None, nodes: Sequence[LiveNode] = ()
+) -> Decision:
+    """What sjf decides on a queue."""
+    return Decider(Policy.parse("sjf"), act or ActConfig()).decide(snapshot(jobs, nodes))
+
+
+def test_the_shortest_job_goes_first_under_sjf() -> None:
+    queue = [waiting(11, limit=900), waiting(12, limit=60), waiting(13, limit=300)]
+    assert decide([*BUSY, *queue]).order == (12, 13, 11)
+
+
+def test_a_job_that_may_pass_the_blocked_one_now_goes_before_it() -> None:
+    # p100-2 has one GPU free; 12 would need two and is first, 11 ends before it could start.
+    queue = [waiting(11, limit=900), waiting(12, gpus=2, limit=60), waiting(13, gpus=4, limit=70)]
+    long = [running(1, "p100-1", 4, limit=90_000), running(2, "p100-2", 3, limit=90_000)]
+    assert decide([*long, *queue]).order == (11, 12, 13)
+
+
+def test_a_job_that_would_delay_the_blocked_one_does_not_pass_it() -> None:
+    queue = [waiting(11, limit=80_000), waiting(12, gpus=4, limit=60)]
+    soon = [running(1, "p100-1", 4, limit=90_000), running(2, "p100-2", 3, limit=4_000)]
+    assert decide([*soon, *queue]).order == (12, 11)
+
+
+def test_equal_scores_go_as_they_came() -> None:
+    queue = [waiting(11, ago=10), waiting(12, ago=30), waiting(13, ago=20)]
+    assert decide([*BUSY, *queue]).order == (12, 13, 11)
+
+
+@pytest.mark.parametrize("order", [*ORDERINGS, "dovetail"])
+def test_every_ordering_ranks_every_job_that_may_be_touched(order: str) -> None:
+    full = large(200, 20)
+    decision = Decider(Policy.parse(order), ActConfig()).decide(full)
+    assert sorted(decision.order) == sorted(job.id for job in full.pending)
+    again = Decider(Policy.parse(order), ActConfig()).decide(full)
+    assert again.order == decision.order
+
+
+@pytest.mark.parametrize("order", ["fcfs", "sjf", "saf", "priority", "wfp3", "dovetail"])
+def test_on_one_gpu_jobs_start_in_the_simulator_in_the_order_decided(order: str) -> None:
+    one = [node("p100-1", 1)]
+    jobs = [running(1, "p100-1", 1, limit=4000)] + [
+        waiting(10 + i, limit=60.0 * (7 * i % 11 + 1), ago=50.0 + i, priority=100 + 3 * i % 7)
+        for i in range(8)
+    ]
+    state = snapshot(jobs, one)
+    decided = Decider(Policy.parse(order), ActConfig()).decide(state).order
+    world = queue_window_of(state)
+    ordering, place, fill = Policy.parse(order).parts()
+    estimates = Estimates("limit", world.window.trace.jobs.limit)
+    schedule = simulate_window(world.window, world.cluster, ordering, place, fill, estimates)
+    rows = sorted(range(1, len(jobs)), key=lambda row: schedule.start[row])
+    assert world.ids[rows[0]] == decided[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"priority": 0, "reason": "JobHeldAdmin"}, selection.HELD),
+        ({"reason": "Dependency", "dependency": "afterok:1"}, selection.DEPENDS),
+        ({"reason": "BeginTime", "eligible": NOW + 100}, selection.LATER),
+        ({"eligible": float("nan")}, selection.LATER),
+        ({"reservation": "maintenance"}, selection.RESERVED),
+        ({"het": 11}, selection.HETEROGENEOUS),
+        ({"gpus": 0}, selection.NO_GPU),
+        ({"partitions": ("debug",)}, selection.PARTITION),
+        ({"partitions": ("gpu", "debug")}, selection.PARTITION),
+        ({"account": "board"}, selection.ACCOUNT),
+        ({"qos": "urgent"}, selection.QOS),
+        ({"comment": "dovetail:kind=training dovetail:sla"}, selection.SLA),
+    ],
+)
+def test_some_jobs_are_never_touched(more: dict[str, Any], reason: str) -> None:
+    act = ActConfig(
+        exclude_partitions=("debug",), exclude_accounts=("board",), exclude_qos=("urgent",)
+    )
+    decision = decide([*BUSY, waiting(11, **more), waiting(12)], act=act)
+    assert decision.order == (12,)
+    assert decision.untouched == {11: reason}
+
+
+def test_only_named_partitions_are_steered_where_some_are_named() -> None:
+    jobs = [*BUSY, waiting(11), waiting(12, partitions=("other",))]
+    assert decide(jobs, act=ActConfig(partitions=("gpu",))).order == (11,)
+
+
+def test_a_job_that_starts_now_is_sent_to_the_node_that_the_policy_chose() -> None:
+    jobs = [*BUSY, waiting(11), waiting(12, gpus=4, limit=99)]
+    decision = decide(jobs, act=ActConfig(hints=True))
+    assert {job: hint.node for job, hint in decision.hints.items()} == {11: "p100-2"}
+
+
+def test_a_job_that_names_its_nodes_is_not_sent_elsewhere() -> None:
+    jobs = [waiting(11, wants=("p100-2",)), waiting(12, avoids=("p100-1",))]
+    assert decide(jobs, act=ActConfig(hints=True)).hints == {}
+
+
+def test_nodes_out_of_use_do_not_count() -> None:
+    nodes = [
+        node("p100-1"),
+        node("p100-2", flags=frozenset({"DRAIN"})),
+        node("p100-3", state="DOWN"),
+    ]
+    world = queue_window_of(snapshot([*BUSY, waiting(11)], nodes))
+    assert [machine.name for machine in world.cluster.nodes] == ["p100-1"]
+
+
+def test_a_job_of_two_partitions_may_use_the_nodes_of_both() -> None:
+    nodes = [node("a", partitions=("one",)), node("b", partitions=("two",))]
+    parts = (LivePartition("one", ("a",)), LivePartition("two", ("b",)))
+    world = queue_window_of(
+        snapshot([waiting(11, partitions=("one", "two"))], nodes, partitions=parts)
+    )
+    union = next(part for part in world.cluster.partitions if part.name == "one,two")
+    assert union.nodes == {0, 1}
+
+
+def test_a_node_said_to_have_more_gpus_in_use_than_it_has_is_noted_not_believed() -> None:
+    world = queue_window_of(
+        snapshot([running(1, "p100-1", 4), running(2, "p100-1", 2), waiting(11)])
+    )
+    assert list(world.left_out) == [2]
+
+
+def test_many_kinds_of_nodes_are_told_apart_by_gpus_alone() -> None:
+    nodes = [node(f"n{i}", memory_gb=100.0 + i) for i in range(80)]
+    assert decide([waiting(11)], nodes=nodes).order == (11,)
+
+
+def test_a_job_without_a_limit_is_taken_to_run_a_day() -> None:
+    assert by_limit([waiting(1, limit=float("nan")), waiting(2, limit=60)]).tolist() == [86400, 60]
+
+
+def test_an_empty_queue_gives_an_empty_decision() -> None:
+    assert decide(BUSY).order == ()

@@ -1,0 +1,114 @@
+"""The twin: exact on its own kind, and honest about the distance to a real cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dovetail import load_trace
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import TraceError
+from dovetail.domain.policy import Backfill, Estimates, SlurmBackfill
+from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
+from dovetail.evaluation.policy import policy_named
+from dovetail.live.twin.comparison import Order, compare_with_twin, slurm_order
+from dovetail.live.twin.watch import MOST_BIAS, bias_of
+from dovetail.prediction import HISTORY
+from dovetail.simulator import simulate
+
+SETTINGS = {
+    "PriorityWeightAge": "1000",
+    "PriorityWeightFairShare": "0",
+    "PriorityWeightJobSize": "500",
+    "PriorityWeightPartition": "0",
+    "PriorityWeightQOS": "0",
+    "PriorityMaxAge": "7-00:00:00",
+    "PriorityDecayHalfLife": "7-00:00:00",
+}
+
+
+def recorded(order: Order) -> Schedule:
+    """A cluster that does exactly what the simulator would."""
+    trace = load_trace("synth:helios", jobs=1500, seed=3, load=1.1, cluster_gpus=32)
+    limit = np.clip(trace.jobs.run * 1.5, 60, None)
+    trace = Trace(replace(trace.jobs, limit=limit), "recorded")
+    estimates = Estimates("limit", trace.jobs.limit)
+    return simulate(
+        trace,
+        Cluster.parse("4x8"),
+        order.ordering,
+        order.placement,
+        order.backfill,
+        estimates,
+        HISTORY,
+    )
+
+
+OURS = Order(*policy_named("saf"))
+
+
+def test_a_cluster_that_is_a_simulator_is_predicted_exactly() -> None:
+    real = recorded(slurm_order(SETTINGS))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
+    assert twin.error == pytest.approx(0.0, abs=1e-9)
+    assert twin.median_error == pytest.approx(0.0, abs=1e-6)
+    assert twin.recorded == pytest.approx(twin.slurm)
+
+
+def test_the_twin_starts_from_the_jobs_that_run_and_wait() -> None:
+    """With EASY, because nobody knows when Slurm's last backfill cycle was."""
+    easy = replace(slurm_order(SETTINGS), backfill=Backfill.EASY)
+    real = recorded(easy)
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[500]), OURS, easy)
+    assert twin.error == pytest.approx(0.0, abs=1e-9)
+    assert twin.jobs == 1000
+
+
+def test_what_our_order_would_change_comes_with_an_interval() -> None:
+    real = recorded(slurm_order(SETTINGS))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
+    assert twin.difference.value == pytest.approx(twin.ours - twin.slurm)
+    assert twin.difference.low < twin.difference.value < twin.difference.high
+    assert twin.difference.high < 0  # smallest area first shortens the mean wait
+
+
+def test_in_active_mode_the_twin_is_measured_by_our_order() -> None:
+    real = recorded(OURS)
+    active = replace(real, config={**real.config, "active_share": 1.0})
+    since = float(real.trace.jobs.submit[0])
+    assert compare_with_twin(active, since, OURS, slurm_order(SETTINGS)).error < 1e-9
+    assert compare_with_twin(real, since, OURS, slurm_order(SETTINGS)).error > 0.05
+
+
+def test_too_few_jobs_are_no_comparison() -> None:
+    real = recorded(OURS)
+    with pytest.raises(TraceError, match="too few"):
+        compare_with_twin(real, float(real.trace.jobs.submit[-3]), OURS, slurm_order(SETTINGS))
+
+
+def test_weights_and_times_come_from_slurms_own_configuration() -> None:
+    order = slurm_order(
+        {**SETTINGS, "PriorityMaxAge": "1-02:00:00", "PriorityWeightFairshare": "7"}
+    )
+    weights = order.ordering.parameters
+    assert order.backfill == SlurmBackfill()
+    assert (weights["age"], weights["job_size"], weights["max_age"]) == (1000, 500, 26 * 3600)
+
+
+def test_what_may_pass_comes_from_slurms_own_configuration() -> None:
+    told = {**SETTINGS, "SchedulerParameters": "defer,bf_interval=60,bf_window=4320"}
+    assert slurm_order(told).backfill == SlurmBackfill(interval=60, window=4320)
+    assert slurm_order({"SchedulerParameters": "bf_interval=-7"}).backfill == SlurmBackfill()
+    assert slurm_order({"SchedulerType": "sched/builtin"}).backfill is Backfill.NONE
+
+
+def test_what_shadow_mode_shows_the_twin_to_miss_is_not_held_against_us() -> None:
+    real = recorded(slurm_order(SETTINGS))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
+    assert bias_of(twin) == pytest.approx(1.0)
+    assert bias_of(replace(twin, recorded=2 * twin.slurm)) == pytest.approx(2.0)
+    assert bias_of(replace(twin, recorded=9 * twin.slurm)) == MOST_BIAS
+    assert bias_of(replace(twin, recorded=0.1 * twin.slurm)) == 1.0

@@ -1,0 +1,69 @@
+"""Compiled code is loaded from a folder of our own only, and else made in memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMPILE = """
+import os
+import dovetail
+from dovetail.domain.compiled import kernel
+def twice(x): return 2 * x
+print(os.environ.get("NUMBA_CACHE_DIR"), kernel(twice)(21))
+"""
+
+
+def run_a_kernel(folder: Path, **environment: str) -> tuple[str, str]:
+    """What a fresh Python says of its cache and of a kernel, and its complaints."""
+    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH")}
+    program = folder / "program.py"
+    program.write_text(COMPILE)
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        env={**kept, **environment}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.strip(), done.stderr
+
+
+def test_a_folder_of_our_own_is_made_and_used(tmp_path: Path) -> None:
+    said, complaints = run_a_kernel(tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    folder = said.removesuffix(" 42")
+    assert Path(folder).is_relative_to(tmp_path / "dovetail")
+    assert Path(folder).stat().st_mode & 0o777 == 0o700
+    assert list(Path(folder).rglob("*.nbc"))
+    assert complaints == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_without_a_home_nothing_is_loaded_from_the_shared_temporary_folder(tmp_path: Path) -> None:
+    trap = tmp_path / f"dovetail-{os.geteuid()}"
+    trap.mkdir()
+    trap.chmod(0o777)
+    os.chown(trap, 61_234, 61_234)
+    said, complaints = run_a_kernel(tmp_path, TMPDIR=str(tmp_path), HOME="/dev/null")
+    assert said == "None 42"
+    assert list(trap.iterdir()) == []
+    assert complaints.count("compiled code is not kept") == 1
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o755])
+def test_a_folder_that_others_can_enter_is_refused(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(mode)
+    said, complaints = run_a_kernel(tmp_path, NUMBA_CACHE_DIR=str(folder))
+    assert said == "None 42"
+    assert f"chmod 700 {folder}" in complaints
+
+
+def test_a_link_to_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir(mode=0o700)
+    tmp_path.chmod(0o1777)
+    (tmp_path / "cache").symlink_to("real")
+    said, _ = run_a_kernel(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert said == "None 42"
