@@ -65,10 +65,15 @@ def admits(w: World, number: int, chunk: Chunk, begin: float, end: float) -> boo
 
 
 @inner
-def next_begin(w: World, number: int, chunk: Chunk, after: float, length: float) -> float:
-    """The earliest time from `after` on at which a node admits a chunk for `length` seconds."""
+def next_begin(
+    w: World, number: int, chunk: Chunk, after: float, length: float, limit: float
+) -> float:
+    """The earliest time from `after` on at which a node admits a chunk for `length` seconds.
+
+    From `limit` on the exact time does not matter.
+    """
     begin = after
-    while not admits(w, number, chunk, begin, begin + length):
+    while begin < limit and not admits(w, number, chunk, begin, begin + length):
         soonest = math.inf  # room can grow only where a job or a hold ends
         for i in range(node(w, number).running):
             expected = expected_end(w, number, i)
@@ -107,12 +112,12 @@ def common_begin(w: World, number: int, length: float) -> float:
 @inner
 def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int) -> float:
     """The n-th earliest of the times that suit the nodes; the n earliest are kept in order."""
-    count = 0
+    count, limit = 0, math.inf
     for number in range(w.node_count):
         if kinds >> node(w, number).kind & 1 == 0:
             continue
-        begin = next_begin(w, number, chunk, after, length)
-        if count == n and begin >= candidate(w, n - 1).time:
+        begin = next_begin(w, number, chunk, after, length, limit)
+        if begin >= limit:
             continue
         count = min(count + 1, n)
         at = count - 1
@@ -120,6 +125,10 @@ def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, 
             candidate(w, at).time = candidate(w, at - 1).time
             at -= 1
         candidate(w, at).time = begin
+        if count == n:
+            limit = candidate(w, n - 1).time
+            if limit == after:  # none can be earlier
+                break
     return candidate(w, n - 1).time
 
 

@@ -52,34 +52,41 @@ def run_cycle(w: World, rules: Rules) -> bool:
     """Plan the first jobs of the queue one after the other; whether any could start at once."""
     if begin_pass(w, rules) == 0:
         return False
-    started, planned, looked_at = False, 0, 0
+    started, planned, looked_at, hope = False, 0, 0, 0
     number = next_job(w, rules)
     while number >= 0 and looked_at < w.cycle_jobs:
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
         if start_next(w, rules, number):
             started = True
             run_of(w, job).backfilled = kinds & planned != 0
-            if not _anything_fits(w):
-                break
+            hope = 0
         else:
             _plan(w, job)
             planned |= kinds
             pass_over(w, rules, number)
         looked_at += 1
+        hope = _next_hope(w, hope)
+        if hope == w.active_count:
+            break
         number = next_job(w, rules)
     holds.clear(w)
     return started
 
 
 @inner
-def _anything_fits(w: World) -> bool:
-    """Whether any waiting job may fit; held nodes count as free, which can only err to yes."""
-    kept, w.hold_count = w.hold_count, 0
-    found = False
-    for i in range(w.active_count):
-        found |= demand_fits(w, demand(w, i).active, -math.inf)
-    w.hold_count = kept
-    return found
+def _next_hope(w: World, at: int) -> int:
+    """The first active demand from `at` on of which a job might still start in this cycle.
+
+    A plan leaves ever less room, so that a demand without hope stays so until a start changes
+    the list. Without this, every cycle planned the whole queue: KTH took twice as long.
+    """
+    while at < w.active_count:
+        mine = demand(w, demand(w, at).active)
+        end = w.now + mine.shortest / mine.speed
+        if mine.open and demand_fits(w, demand(w, at).active, end):
+            break
+        at += 1
+    return at
 
 
 @inner
