@@ -12,7 +12,7 @@ ends, without a seed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import gymnasium
@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from dovetail.domain.jobs import Bools, Floats
 
-Seen = dict[str, NDArray[Any]]
+Seen = Any
+"""An array [environments, ...], or a dict of such arrays, as the space of one says."""
+
 Infos = dict[str, Any]
 Seeds = int | Sequence[int | None] | None
 
@@ -34,7 +36,7 @@ class Batch(Protocol):
     """Environments that one call steps; they begin anew by themselves with what follows."""
 
     count: int
-    seen: Seen  # each [environments, ...], written anew by every step
+    seen: Seen  # written anew by every step
     rewards: Floats  # [environments]
     dones: Bools  # [environments]
 
@@ -116,19 +118,24 @@ class BatchVectorEnv(VectorEnv[Seen, Any, NDArray[Any]]):
             self.batch.follow(i, self._randoms[i])
 
     def _seen(self) -> Seen:
-        seen = self.batch.seen
-        return {name: part.copy() for name, part in seen.items()} if self.copy else dict(seen)
+        return _each(np.copy if self.copy else np.asarray, self.batch.seen)
 
     def _final(self, dones: Bools) -> NDArray[Any]:
         """After the end nothing is shown."""
-        nothing = {name: np.zeros_like(part[0]) for name, part in self.batch.seen.items()}
         found = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(dones).tolist():
-            found[i] = {name: part.copy() for name, part in nothing.items()}
+            found[i] = _each(lambda part: np.zeros_like(part[0]), self.batch.seen)
         return found
 
     def _everywhere(self, values: dict[str, NDArray[Any]]) -> Infos:
         return values | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in values}
+
+
+def _each(change: Callable[[NDArray[Any]], NDArray[Any]], seen: Seen) -> Seen:
+    """What is seen with every array of it changed."""
+    if isinstance(seen, dict):
+        return {name: change(part) for name, part in seen.items()}
+    return change(seen)
 
 
 class FlatObservation(VectorWrapper[Any, Any, Any]):
