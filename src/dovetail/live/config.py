@@ -146,7 +146,7 @@ def load_config(path: Path) -> LiveConfig:
         raise ConfigError(
             f"{path}: no such file; `dovetail live install --dry-run` shows one"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also integers of thousands of digits
         raise ConfigError(f"{path}: not TOML: {error}") from None
 
 
