@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -51,7 +52,7 @@ def spoil_json(text: str, random: Random) -> bytes:
 
 def _spoil_tree(tree: Any, random: Random) -> Any:
     if not isinstance(tree, dict | list) or not tree or random.random() < 0.1:
-        return random.choice(VALUES)
+        return deepcopy(random.choice(VALUES))
     keys = list(tree) if isinstance(tree, dict) else list(range(len(tree)))
     key, act = random.choice(keys), random.random()
     if act < 0.1:

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from dovetail import api
 from dovetail.cli.app import app
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.errors import DovetailError
 from dovetail.domain.mig_cluster import MigCluster
 from dovetail.evaluation.policy import Policy
 from dovetail.traces.estimates import make_estimates
@@ -120,20 +119,39 @@ def _value(meant: str, spoil: bool, random: Random) -> str:
 
 
 def arguments(random: Random, folder: Path) -> None:
-    """The library's functions with values that nobody meant."""
+    """The library's functions with values that nobody meant; a TypeError names its argument."""
     trace = synthesize(WORKLOADS["helios"], jobs=20, seed=1)
-    odd: tuple[object, ...] = (*VALUES, *TOKENS[:20], object(), trace, Cluster.parse("1x8"), print)
-    names = ("trace", "cluster", "order", "placement", "backfill", "estimates", "seed")
-    meant: tuple[object, ...] = (trace, "2x8", "fcfs", "best-fit", "easy", "exact", 0)
-    given = dict(zip(names, meant, strict=True))
-    for name in random.sample(names, random.choice((1, 1, 2))):
-        given[name] = random.choice(odd)
+    odd: tuple[object, ...] = (*VALUES, *TOKENS[:20], object(), Cluster.parse("1x8"), print, b"x")
+    name = random.choice(list(FUNCTIONS))
+    function, meant = FUNCTIONS[name]
+    given: dict[str, object] = {"trace": trace, "cluster": "2x8", **meant}
+    if name == "load_trace":
+        given = dict(meant)
+    for argument in random.sample(list(given), random.choice((1, 1, 2))):
+        given[argument] = random.choice(odd)
     try:
-        api.simulate(**given)  # type: ignore[arg-type]
+        function(**given)
     except TypeError as problem:
-        if not str(problem).startswith(names):
+        known = ("trace is", *(f"{argument} is" for argument in given))
+        if not str(problem).startswith(known):
             raise
-        raise DovetailError from problem
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
+    "simulate": (
+        api.simulate,
+        {"order": "saf", "placement": None, "backfill": "easy", "estimates": "exact", "seed": 0},
+    ),
+    "compare": (
+        api.compare,
+        {"policies": ["fcfs"], "estimates": "exact", "seed": 0, "sequences": None, "length": 10},
+    ),
+    "load_trace": (
+        api.load_trace,
+        {"source": "synth:pai", "format": None, "repair": (), "columns": None, "jobs": 9, "seed": 0,
+         "load": None, "cluster_gpus": None},
+    ),
+}  # fmt: skip
 
 
 WORDS: dict[str, Callable[[Random, Path], None]] = {
@@ -143,5 +161,6 @@ WORDS: dict[str, Callable[[Random, Path], None]] = {
     "spec:synthetic": synthetic_spec,
     "spec:mig-cluster": mig_cluster_spec,
     "command": command_line,
+    "arguments": arguments,
 }
 TARGETS = tuple(Target(name, run) for name, run in WORDS.items())

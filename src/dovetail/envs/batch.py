@@ -19,6 +19,7 @@ import numpy as np
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
+from dovetail.domain.arguments import shown
 from dovetail.domain.errors import ConfigError, DovetailError
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.tables import new_table
@@ -74,7 +75,13 @@ class QueuePriorityBatch:
 
     def begin(self, windows: Any) -> Seen:
         """Begin these windows of the pool, one for each environment."""
-        self.stage.following[:] = windows
+        wanted = whole_numbers("windows", windows)
+        if wanted.shape != (self.count,) or not np.all((wanted >= 0) & (wanted < len(self.pool))):
+            # Compiled code does not look at bounds: it would read whatever lies there.
+            raise InvalidAction(
+                f"windows are {shown(windows)}, expected {self.count} of 0 to {len(self.pool) - 1}"
+            )
+        self.stage.following[:] = wanted
         kernels.reset(
             self.stage, self.pool.windows, self.pool.play, self._scratch[0], self._everyone
         )
@@ -88,7 +95,7 @@ class QueuePriorityBatch:
         Infos, with a value for each environment that is done: `score` and `base`, both by the
         config's metric, and the number of the `window` in the pool.
         """
-        chosen = np.ascontiguousarray(actions, np.int64)
+        chosen = whole_numbers("actions", actions)
         self._refuse_invalid(chosen)
         if self._threads is None:
             self._step(0, chosen)
@@ -131,6 +138,17 @@ class QueuePriorityBatch:
         if not valid.all():
             at = int(np.argmin(valid))
             raise InvalidAction(refusal(int(actions[at]), int(self.stage.shown[at]), at))
+
+
+def whole_numbers(name: str, given: Any) -> Ints:
+    """An array of whole numbers; nothing is rounded or read from text."""
+    try:
+        found = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        found = np.empty(0, object)
+    if found.dtype.kind not in "iu":
+        raise InvalidAction(f"{name} are {shown(given)}, expected whole numbers")
+    return np.ascontiguousarray(found, np.int64)
 
 
 def refusal(action: int, shown: int, environment: int) -> str:

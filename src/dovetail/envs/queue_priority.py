@@ -20,6 +20,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from dovetail.domain.arguments import whole
 from dovetail.domain.jobs import Bools
 from dovetail.envs.batch import QueuePriorityBatch, Seen
 from dovetail.envs.config import QueuePriorityConfig
@@ -78,7 +79,7 @@ class QueuePriority(gymnasium.Env[Seen, np.int64]):
         super().reset(seed=seed)
         window = int(self.np_random.integers(len(self.pool)))
         if options and "window" in options:
-            window = int(options["window"])
+            window = whole("window", options["window"], low=0)
         self._one.begin([window])
         self._over = False
         return self._seen(), {"window": window}
