@@ -20,7 +20,8 @@ from dovetail.domain.registry import Registry
 MOST_SLICES = 7
 """No GPU is cut into more instances, nor has it more compute slices."""
 
-_PART = re.compile(r"(\d+)x([\w.-]+?)(?::([\d,]+))?")
+_PART = re.compile(r"([0-9]{1,5})x([\w.-]+?)(?::([0-9]{1,3}(?:,[0-9]{1,3})*,?))?")
+"""At most 99,999 GPUs: ten times the largest cluster, and read at once."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class MigCluster:
             found = _PART.fullmatch(part.strip())
             if found is None:
                 raise ClusterError(
-                    f"cannot read {part.strip()!r} as GPUs; write 8xa100-40:1,1,2,2,3,3,12,12 "
+                    f"cannot read {part.strip()[:60]!r} as GPUs; write 8xa100-40:1,1,2,2,3,3,12,12 "
                     "(a number, a type, a configuration for each GPU) or 8xa100-40 for whole GPUs"
                 )
             count, listed = int(found[1]), [int(n) for n in (found[3] or "1").split(",") if n]
