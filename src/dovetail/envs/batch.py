@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.native import Kept
 from dovetail.compiled.tables import new_table
+from dovetail.domain.arguments import shown
 from dovetail.domain.errors import ConfigError, DovetailError
+from dovetail.domain.jobs import Ints
 from dovetail.envs import stage as kernels
 from dovetail.envs.pool import Pool
 from dovetail.envs.shown import SHOWN
@@ -80,7 +82,7 @@ class QueuePriorityBatch:
     def begin(self, options: Mapping[str, Any] | None = None) -> None:
         """Begin the windows that follow, or those in `options["window"]`, everywhere."""
         if options and "window" in options:
-            windows = np.asarray(options["window"], np.int64)
+            windows = whole_numbers("windows", options["window"])
             if not np.all((windows >= 0) & (windows < len(self.pool))):
                 raise ConfigError(
                     f"window {options['window']}: expected 0 to {len(self.pool) - 1}, the pool's"
@@ -94,7 +96,7 @@ class QueuePriorityBatch:
             raise InvalidAction(
                 f"actions of shape {np.shape(actions)}, expected ({self.count},), one for each"
             )
-        self.stage.actions[:] = actions
+        self.stage.actions[:] = whole_numbers("actions", actions)
         if self._waits:
             kernels.let_illegal_wait(self._at)
         else:
@@ -144,6 +146,17 @@ def _refusal(action: int, shown: int, environment: int) -> str:
         f"(or {DECLINE} where the mask allows it); learners without masks use "
         'illegal_actions="wait"'
     )
+
+
+def whole_numbers(name: str, given: Any) -> Ints:
+    """An array of whole numbers; nothing is rounded or read from text."""
+    try:
+        found = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        found = np.empty(0, object)
+    if found.dtype.kind not in "iu":
+        raise InvalidAction(f"{name} are {shown(given)}, expected whole numbers")
+    return np.ascontiguousarray(found, np.int64)
 
 
 def _new_stage(pool: Pool, count: int) -> Stage:
