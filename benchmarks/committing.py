@@ -10,9 +10,9 @@ import heapq
 
 import numpy as np
 
+from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Ordering
-from dovetail.domain.tables import new_table
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering.scores import scores
 

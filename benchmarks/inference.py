@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.compiled.functions import kernel
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.compiled import kernel
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, Ordering
 from dovetail.policies.ordering.learned import WEIGHTS, learned
@@ -27,7 +27,7 @@ from dovetail.policies.ordering.scores import advice
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
-from dovetail.simulator.describing import describe
+from dovetail.simulator.kernel.facts import describe
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 

@@ -83,10 +83,10 @@ def play(window: Window, site: Cluster, told: Estimates, name: str, into: Measur
     into.wait.append(float(schedule.wait[own].mean()))
     into.slowdown.append(float(bounded_slowdown(schedule.wait[own], schedule.run[own]).mean()))
     into.starts += int(schedule.ran.sum() - np.isfinite(window.start).sum())
-    if simulation.asking is not None:
-        into.asked += simulation.asking.asked
-        into.planned += simulation.asking.planned
-        into.refused += simulation.asking.refused
+    if simulation.planner is not None:
+        into.asked += simulation.planner.asked
+        into.planned += simulation.planner.planned
+        into.refused += simulation.planner.refused
 
 
 def told_of(found: Measured, base: Measured) -> dict[str, Any]:

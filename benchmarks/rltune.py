@@ -21,18 +21,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workloads import REAL, cluster, real_traces
+from dovetail.agents.evolution.training import TrainingConfig, train
 from dovetail.agents.history import Site
-from dovetail.agents.rltune import train_rltune
-from dovetail.agents.rltune_config import RltuneConfig
-from dovetail.agents.training import TrainingConfig, train
+from dovetail.agents.rltune.config import RltuneConfig
+from dovetail.agents.rltune.training import train_rltune
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.policy import SHIPPED_NAME, Policy
 from dovetail.evaluation.run import run as replay
 from dovetail.evaluation.standing import Standing, Unseen
 from dovetail.evaluation.transfer import transfer
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
 from dovetail.evaluation.warm_windows import evaluate_windows
 from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.policy import SHIPPED_NAME, Policy
 
 MODELS = Path(__file__).parent / "models"
 BASES = ("fcfs", "sjf", "saf", "f1", "wfp3", "slurm-multifactor")

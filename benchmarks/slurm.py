@@ -35,9 +35,9 @@ from benchmarks.slurm_measures import (
     twin_error,
 )
 from benchmarks.slurm_run import Record, Setup, run_once, settings
-from dovetail.evaluation.policy import SHIPPED_NAME, Policy
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.comparison import Order, slurm_order
+from dovetail.policies.policy import SHIPPED_NAME, Policy
 from tests.live.slurm import Accounting, Options, why_not
 
 SEEDS = (1, 2, 3)

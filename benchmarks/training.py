@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from dovetail.agents.networks import KernelActor, QueueCritic
-from dovetail.agents.ppo import Ppo
-from dovetail.agents.ppo_config import PpoConfig
-from dovetail.agents.starts import saf
+from dovetail.agents.ppo.config import PpoConfig
+from dovetail.agents.ppo.learner import Ppo
+from dovetail.agents.ppo.networks import KernelActor, QueueCritic
+from dovetail.agents.rltune.starts import saf
 from dovetail.domain.cluster import Cluster
 from dovetail.envs import Pool, QueuePriorityBatch, QueuePriorityConfig, SyntheticWindows
 from dovetail.envs.shown import SHOWN

@@ -11,8 +11,11 @@ import pytest
 
 import dovetail
 from dovetail import api
+from dovetail.domain import units
 from dovetail.domain.errors import ConfigError, UnknownName
-from dovetail.evaluation import bounds, policy, statistics, units
+from dovetail.evaluation import statistics
+from dovetail.evaluation.bounds import bound as bounds
+from dovetail.policies import policy
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from tests.builders import job, trace_of

@@ -12,7 +12,7 @@ import pytest
 COMPILE = """
 import os
 import dovetail
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 def twice(x): return 2 * x
 print(os.environ.get("NUMBA_CACHE_DIR"), kernel(twice)(21))
 """

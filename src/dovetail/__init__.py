@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dovetail import compile_cache
+from dovetail.compiled import cache
 
 if TYPE_CHECKING:
     from dovetail.api import compare, load_cluster, load_trace, simulate, summary
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["__version__", "compare", "load_cluster", "load_trace", "simulate", "summary"]
 
-compile_cache.use(__version__)
+cache.use(__version__)
 
 
 def __getattr__(name: str) -> object:

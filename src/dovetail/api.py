@@ -14,7 +14,8 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,15 +23,15 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import load_cluster as _parse_cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import BackfillRule, Estimates, Ordering, Placement
+from dovetail.domain.policy import BackfillRule, Estimates, Placement
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, Progress
 from dovetail.evaluation.comparison import compare as _compare
-from dovetail.evaluation.policy import Policy, backfill_named, policy_named
 from dovetail.evaluation.protocols import default_estimates
 from dovetail.evaluation.run import version
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import PolicyLike, as_policy, backfill_named
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate as _simulate
 from dovetail.traces.clusters import read_cluster
@@ -49,6 +50,7 @@ def load_trace(
     *,
     format: str | None = None,
     repair: Iterable[str] = (),
+    columns: Mapping[str, str] | None = None,
     jobs: int | None = None,
     seed: int = 0,
     load: float | None = None,
@@ -56,19 +58,22 @@ def load_trace(
 ) -> Trace:
     """A trace file of any known format, or jobs drawn from a workload, such as `synth:helios`.
 
-    `format` and `repair` are for files; `jobs` (10,000 if not given), `seed`, `load` and
-    `cluster_gpus` for workloads. For a file, `jobs` keeps the first so many.
+    `format`, `repair` and `columns` (of a CSV, by field) are for files; `jobs` (10,000 if not
+    given), `seed`, `load` and `cluster_gpus` for workloads. For a file, `jobs`
+    keeps the first so many.
     """
     if isinstance(source, Trace):
         return source
     if isinstance(source, str) and source.startswith(SYNTHETIC):
-        if format is not None or tuple(repair):
-            raise ConfigError(f"{source}: format and repair are for trace files, not for workloads")
+        if format is not None or tuple(repair) or columns:
+            raise ConfigError(
+                f"{source}: format, repair and columns are for trace files, not for workloads"
+            )
         workload = WORKLOADS[source.removeprefix(SYNTHETIC)]
         return synthesize(workload, 10_000 if jobs is None else jobs, seed, load, cluster_gpus)
     if load is not None or cluster_gpus is not None:
         raise ConfigError(f"{source}: load and cluster_gpus are for workloads such as synth:helios")
-    trace = read_trace(source, format, repair)
+    trace = read_trace(source, format, repair, columns=columns)
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs is {jobs}, expected 1 or more")
     return trace if jobs is None or jobs >= len(trace) else trace.slice(0, jobs)
@@ -79,7 +84,7 @@ def load_cluster(spec: str | Path | Cluster) -> Cluster:
     if isinstance(spec, Cluster):
         return spec
     path = Path(spec)
-    if path.suffix != ".toml" and path.is_file():
+    if path.suffix != ".toml" and os.path.isfile(path):  # false for what is too long for a name
         return read_cluster(path).cluster
     return _parse_cluster(spec)
 
@@ -87,41 +92,38 @@ def load_cluster(spec: str | Path | Cluster) -> Cluster:
 def simulate(
     trace: Trace | str | Path,
     cluster: Cluster | str | Path,
-    order: str | Ordering = "fcfs",
+    order: PolicyLike = "fcfs",
     placement: str | Placement | None = None,
-    backfill: str | BackfillRule = "easy",
+    backfill: str | BackfillRule | None = None,
     estimates: str | Estimates | None = None,
     seed: int = 0,
 ) -> Schedule:
     """Replay a trace on a cluster under one policy.
 
+    `order` is a name such as `saf`, a whole policy such as `saf+none@fgd`, a checkpoint's folder,
+    an `Ordering`, or a plain function of a job: `lambda job: job.gpus * job.estimate`.
+
     Without `estimates` the scheduler knows the users' limits if every job has one, else it
     predicts run times from jobs that have ended. `seed` matters to noisy estimates. Without
-    `placement` it is best-fit, or what a checkpoint was trained with.
+    `placement` it is best-fit, or what a checkpoint was trained with; without `backfill` EASY.
     """
     jobs = load_trace(trace)
     if not isinstance(estimates, Estimates):
         estimates = make_estimates(jobs, estimates or default_estimates(jobs), seed)
-    named = policy_named(order) if isinstance(order, str) else (order, PLACEMENTS["best-fit"])
-    ordering, own = named
+    ordering, place, fill = as_policy(order).parts()
     if placement is not None:
-        own = PLACEMENTS[placement] if isinstance(placement, str) else placement
-    schedule = _simulate(
-        jobs,
-        load_cluster(cluster),
-        ordering,
-        own,
-        backfill_named(backfill) if isinstance(backfill, str) else backfill,
-        estimates,
-        HISTORY,
-    )
+        place = PLACEMENTS[placement] if isinstance(placement, str) else placement
+    if backfill is not None:
+        fill = backfill_named(backfill) if isinstance(backfill, str) else backfill
+    site = load_cluster(cluster)
+    schedule = _simulate(jobs, site, ordering, place, fill, estimates, HISTORY)
     return replace(schedule, config={**schedule.config, "seed": seed, "version": version()})
 
 
 def compare(
     trace: Trace | str | Path,
     cluster: Cluster | str | Path,
-    policies: Iterable[str | Policy],
+    policies: Iterable[PolicyLike],
     estimates: str | None = None,
     seed: int = 0,
     sequences: int | None = None,
@@ -129,7 +131,9 @@ def compare(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Policies side by side, each written ORDER[+BACKFILL][@PLACEMENT]; see `evaluation`."""
+    """Policies side by side: each a name, ORDER[+BACKFILL][@PLACEMENT], a checkpoint's folder, an
+    `Ordering`, a `Placement`, or a plain function of a job; see `evaluation`.
+    """
     return _compare(
         load_trace(trace),
         load_cluster(cluster),

@@ -10,11 +10,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dovetail.agents.networks import KernelActor, QueueCritic  # noqa: E402 - torch is optional
-from dovetail.agents.ppo import Ppo  # noqa: E402
-from dovetail.agents.ppo_config import PpoConfig  # noqa: E402
-from dovetail.agents.ragged import best, join, log_softmax, pack, tensors  # noqa: E402
-from dovetail.agents.rollout import advantages, play_best  # noqa: E402
+from dovetail.agents.ppo.config import PpoConfig  # noqa: E402
+from dovetail.agents.ppo.learner import Ppo  # noqa: E402
+from dovetail.agents.ppo.networks import KernelActor, QueueCritic  # noqa: E402 - torch is optional
+from dovetail.agents.ppo.ragged import best, join, log_softmax, pack, tensors  # noqa: E402
+from dovetail.agents.ppo.rollout import advantages, play_best  # noqa: E402
 from dovetail.domain.errors import ConfigError  # noqa: E402
 
 ROWS, WIDTH = 6, 3
@@ -62,11 +62,11 @@ def test_the_softmax_within_decisions_is_the_dense_masked_one() -> None:
     found = log_softmax(flat, given.decision, given.decisions)
     masked = dense.masked_fill(~valid, -torch.inf).requires_grad_()
     expected = torch.log_softmax(masked, dim=1)[valid]
-    assert torch.allclose(found, expected, atol=1e-5)
+    assert torch.allclose(found, expected, rtol=1e-4, atol=1e-4)
     weights = torch.from_numpy(random.random(len(found)).astype(np.float32))
     (found * weights).sum().backward()
     (expected * weights).sum().backward()
-    assert torch.allclose(flat.grad, masked.grad[valid], atol=1e-5)
+    assert torch.allclose(flat.grad, masked.grad[valid], rtol=1e-4, atol=1e-4)
 
 
 def test_packed_decisions_keep_rows_actions_and_order() -> None:
@@ -95,7 +95,7 @@ def test_the_order_of_the_rows_does_not_matter_to_the_actor() -> None:
     logits = actor(tensors(pack(seen))).reshape(10, ROWS + 1)
     seen["jobs"] = seen["jobs"][:, ::-1].copy()
     turned = actor(tensors(pack(seen))).reshape(10, ROWS + 1)
-    assert torch.allclose(turned[:, :ROWS], logits[:, :ROWS].flip(1))
+    assert torch.allclose(turned[:, :ROWS], logits[:, :ROWS].flip(1), rtol=1e-4, atol=1e-5)
     assert torch.equal(turned[:, ROWS], logits[:, ROWS])
 
 
@@ -108,14 +108,15 @@ def test_advantages_add_up_to_what_came_after() -> None:
     assert found[:, 1].tolist() == [0.5, 0.5, 0.5]
 
 
-def test_the_learner_improves_on_an_obvious_game() -> None:
-    torch.manual_seed(0)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_learner_improves_on_an_obvious_game(seed: int) -> None:
+    torch.manual_seed(seed)
     actor, critic = KernelActor(WIDTH), QueueCritic(ROWS, 2)
     learner = Ppo(actor, critic, PpoConfig(minibatch=256, actor_rate=1e-2, divergence=0.1))
     game = PickTheLargest(128)
     updates = [learner.learn(game, 1024, np.random.default_rng(i)) for i in range(20)]
     assert updates[0].gap < 0.6
-    assert updates[-1].entropy < updates[0].entropy
+    assert updates[-1].entropy < updates[0].entropy / 2
     reached = play_best(game, actor, game.reset(seed=9)).mean()
     possible = game.reset(seed=9)["jobs"][:, :, 0].max(axis=1).mean()
     assert reached > 0.95 * possible

@@ -12,11 +12,11 @@ import pytest
 
 from dovetail.agents.catalogue import AGENTS
 from dovetail.agents.engines import ENGINES
-from dovetail.agents.families import FAMILIES
-from dovetail.agents.players import Players
-from dovetail.agents.ray_players import STAY_LOCAL, RayPlayers
-from dovetail.agents.replays import make_replays
+from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.ray_players import STAY_LOCAL, RayPlayers
+from dovetail.agents.evolution.replays import make_replays
 from dovetail.domain.errors import ConfigError
+from dovetail.policies.learned.families import FAMILIES
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 

@@ -13,19 +13,20 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
 from dovetail.agents.history import Site  # noqa: E402
-from dovetail.agents.networks import KernelActor  # noqa: E402 - torch is optional
-from dovetail.agents.ppo_config import PpoConfig  # noqa: E402
-from dovetail.agents.ragged import pack, tensors  # noqa: E402
-from dovetail.agents.rltune import Progress, train_rltune  # noqa: E402
-from dovetail.agents.rltune_config import RltuneConfig  # noqa: E402
+from dovetail.agents.ppo.config import PpoConfig  # noqa: E402
+from dovetail.agents.ppo.networks import KernelActor  # noqa: E402 - torch is optional
+from dovetail.agents.ppo.ragged import pack, tensors  # noqa: E402
+from dovetail.agents.rltune.config import RltuneConfig  # noqa: E402
+from dovetail.agents.rltune.training import Progress, train_rltune  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
+from dovetail.domain.trace import Trace  # noqa: E402
 from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
 from dovetail.policies.ordering.scores import scores  # noqa: E402
 from dovetail.policies.sampling import SELECTIONS, select  # noqa: E402
 from dovetail.traces.synthetic import WORKLOADS, synthesize  # noqa: E402
-from tests.builders import cluster_of  # noqa: E402
+from tests.builders import cluster_of, job, trace_of  # noqa: E402
 from tests.policies.test_learned_ordering import tables  # noqa: E402
 
 TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.1, cluster_gpus=64)
@@ -36,6 +37,21 @@ TINY = RltuneConfig(
 )  # fmt: skip
 
 STUCK = PpoConfig(actor_rate=1e-12)
+
+
+def long_jobs_first(bursts: int) -> Trace:
+    """Eight jobs at a time for the whole cluster: four of an hour, then four of a quarter minute.
+
+    A burst is through before the next one comes.
+    """
+    random = np.random.default_rng(0)
+    return trace_of(
+        *(
+            job(submit=20_000.0 * burst, run=round(random.uniform(*bounds)), gpus=8)
+            for burst in range(bursts)
+            for bounds in 4 * [(3000, 5000)] + 4 * [(10, 20)]
+        )
+    )
 
 
 def train(folder: Path, config: RltuneConfig = TINY, **more: Any) -> Checkpoint:
@@ -66,18 +82,25 @@ def test_the_exported_ordering_scores_as_the_network_that_was_trained(name: str)
     with torch.no_grad():
         logits = actor(tensors(pack({"jobs": given, "critic": given, "mask": mask}))).numpy()
     found = scores(ordering, jobs, accounts, cluster, demands)
-    assert np.allclose(found, -logits[:100], atol=1e-5)
-    assert logits[100] == pytest.approx(actor.decline.item())
+    # The network is trained in single precision: its last bits are the processor's.
+    assert np.allclose(found, -logits[:100], rtol=1e-4, atol=1e-4)
+    assert logits[100] == actor.decline.item()
 
 
-def test_a_short_training_is_better_than_its_base(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int) -> None:
+    # Shortest first has 1/200 of the base's slowdown, any order at all about half of it: sampled
+    # actions go from 0.50 to 0.81 or more, whatever the seed and the processor.
+    config = RltuneConfig(
+        epochs=6, episodes_per_epoch=128, length=16, windows=6, validation_windows=2,
+        environments=64, validate_every=1, start="random", estimates="exact", seed=seed,
+        ppo=PpoConfig(actor_rate=3e-2, passes=6, minibatch=256, divergence=0.5),
+    )  # fmt: skip
     seen: list[Progress] = []
-    config = replace(
-        TINY, epochs=12, episodes_per_epoch=48, environments=24, windows=8, validation_windows=8
-    )
-    found = train(tmp_path, config, report=seen.append)
-    assert found.card["validation_gap"] > 0.05
-    assert np.mean([p.gap for p in seen[-3:]]) > np.mean([p.gap for p in seen[:3]])
+    site = Site(long_jobs_first(bursts=60), cluster_of("1x8"))
+    found = train_rltune([site], tmp_path, config, seen.append)
+    assert found.card["validation_gap"] > 0.9
+    assert seen[-1].gap > seen[0].gap + 0.15
     assert seen[-1].validation == found.card["validation_gap"]
     assert "better than fcfs" in str(seen[-1])
     assert list((tmp_path / "logs").glob("events*"))
@@ -89,7 +112,8 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
     def stop(progress: Progress) -> None:
         raise KeyboardInterrupt
 
-    train(tmp_path / "parts", report=stop)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "parts", report=stop)
     seen: list[int] = []
     parts = train(tmp_path / "parts", report=lambda p: seen.append(p.epoch))
     assert seen == [2, 3]
@@ -109,8 +133,10 @@ def test_ctrl_c_in_the_first_epoch_keeps_the_start(
     def interrupted(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dovetail.agents.ppo.play", interrupted)
-    found = train(tmp_path, replace(TINY, start="saf"))
+    monkeypatch.setattr("dovetail.agents.ppo.learner.play", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, replace(TINY, start="saf"))
+    found = load_checkpoint(tmp_path)
     assert found.card["epoch"] == 0
     assert not found.arrays["logit"].any()
 
@@ -135,7 +161,7 @@ def test_a_checkpoint_is_used_without_torch(tmp_path: Path) -> None:
     arrays = KernelActor(selection.width).arrays(selection)
     save_checkpoint(tmp_path / "net", Checkpoint("rltune", arrays, {}))
     program = (
-        "import sys; from dovetail.evaluation.policy import policy_named\n"
+        "import sys; from dovetail.policies.policy import policy_named\n"
         f"assert policy_named({str(tmp_path / 'net')!r})[0].uses_state\n"
         "assert 'torch' not in sys.modules"
     )

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.agents.families import FAMILIES
+from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.replays import Score, make_replays
+from dovetail.agents.evolution.training import Progress, TrainingConfig, train
 from dovetail.agents.history import Site
-from dovetail.agents.players import Players
-from dovetail.agents.replays import Score, make_replays
-from dovetail.agents.training import Progress, TrainingConfig, train
 from dovetail.domain.errors import ConfigError
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering.learned import untrained
+from dovetail.policies.policy import Policy
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
@@ -63,7 +63,8 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
         if progress.epoch == 2:
             raise KeyboardInterrupt
 
-    train([HERE], tmp_path / "parts", TINY, stop)
+    with pytest.raises(KeyboardInterrupt):
+        train([HERE], tmp_path / "parts", TINY, stop)
     seen: list[int] = []
     parts = train([HERE], tmp_path / "parts", TINY, lambda p: seen.append(p.epoch))
     assert seen == [3, 4]

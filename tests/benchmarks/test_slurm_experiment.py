@@ -16,8 +16,8 @@ from benchmarks.slurm_measures import (
 )
 from benchmarks.slurm_run import settings
 from benchmarks.slurm_tables import outcome
-from dovetail.evaluation.policy import Policy
 from dovetail.live.twin.comparison import Order, slurm_order
+from dovetail.policies.policy import Policy
 
 
 def work(number: int, arrival: float, run: float, gpus: int, nodes: int = 1) -> Work:

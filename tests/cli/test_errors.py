@@ -108,3 +108,26 @@ def test_windows_longer_than_the_trace(dovetail: Command, small: Path) -> None:
 def test_a_load_for_a_file_is_refused(dovetail: Command, small: Path) -> None:
     line = refused(dovetail("simulate", small, "--cluster", CLUSTER, "--load", 0.5))
     assert "for workloads such as synth:helios" in line
+
+
+def test_the_shipped_policy_is_among_what_may_have_been_meant(
+    dovetail: Command, small: Path
+) -> None:
+    line = refused(dovetail("simulate", small, "--cluster", CLUSTER, "--order", "dovetial"))
+    assert "did you mean 'dovetail'?" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [(("simulat",), "'simulate'"), (("trace", "inport"), "'import'"), (("mig", "plam"), "'plan'")],
+)
+def test_a_misspelt_command_is_answered_with_the_nearest(
+    dovetail: Command, words: tuple[str, ...], meant: str
+) -> None:
+    said = dovetail(*words)
+    assert said.code == 2
+    assert f"Did you mean {meant}" in said.err
+
+
+def test_brackets_are_no_markup(dovetail: Command) -> None:
+    assert "dovetail-scheduler[milp]" in dovetail("policies").out

@@ -72,7 +72,7 @@ def test_a_setting_that_the_agent_does_not_have_is_refused(
 def test_without_torch_the_error_says_what_to_install(
     dovetail: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "dovetail.agents.rltune", None)
+    monkeypatch.setitem(sys.modules, "dovetail.agents.rltune.training", None)
     said = dovetail(
         "train", "--trace", "synth:helios", "--cluster", "4x8", "--agent", "rltune",
         "--out", tmp_path / "model",

@@ -9,11 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from dovetail.cli.policies import about_ordering
+from dovetail.compiled.tables import new_table
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Varies
-from dovetail.domain.tables import new_table
 from dovetail.policies.ordering import ORDERINGS, scores
+from tests.conformance.functions import FUNCTIONS
 
-every_ordering = pytest.mark.parametrize("name", list(ORDERINGS))
+EVERY = {**ORDERINGS, **FUNCTIONS}
+every_ordering = pytest.mark.parametrize("name", list(EVERY))
 Facts = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
@@ -40,7 +42,7 @@ def some_facts(now: float = 10_000.0) -> Facts:
 
 @every_ordering
 def test_same_facts_give_the_same_scores(name: str) -> None:
-    first, second = (scores(ORDERINGS[name], *some_facts()) for _ in range(2))
+    first, second = (scores(EVERY[name], *some_facts()) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
@@ -48,14 +50,14 @@ def test_same_facts_give_the_same_scores(name: str) -> None:
 def test_scoring_changes_nothing_that_it_is_shown(name: str) -> None:
     facts = some_facts()
     before = [table.tobytes() for table in facts]
-    scores(ORDERINGS[name], *facts)
+    scores(EVERY[name], *facts)
     assert [table.tobytes() for table in facts] == before
 
 
 @every_ordering
 def test_scores_can_be_sorted(name: str) -> None:
     """Infinite is allowed (no deadline), not-a-number is not; and not all may be alike."""
-    found = scores(ORDERINGS[name], *some_facts())
+    found = scores(EVERY[name], *some_facts())
     assert not np.isnan(found).any()
     assert len(np.unique(found)) > 1
 
@@ -63,9 +65,9 @@ def test_scores_can_be_sorted(name: str) -> None:
 @every_ordering
 def test_a_score_does_not_depend_on_who_else_waits(name: str) -> None:
     jobs, accounts, cluster = some_facts()
-    together = scores(ORDERINGS[name], jobs, accounts, cluster)
+    together = scores(EVERY[name], jobs, accounts, cluster)
     alone = [
-        scores(ORDERINGS[name], jobs[row : row + 1].copy(), accounts, cluster)[0]
+        scores(EVERY[name], jobs[row : row + 1].copy(), accounts, cluster)[0]
         for row in range(len(jobs))
     ]
     np.testing.assert_array_equal(together, alone)
@@ -74,11 +76,11 @@ def test_a_score_does_not_depend_on_who_else_waits(name: str) -> None:
 @every_ordering
 def test_only_orderings_that_say_so_change_while_jobs_wait(name: str) -> None:
     earlier, later = some_facts(now=10_000.0), some_facts(now=50_000.0)
-    changed = not np.array_equal(scores(ORDERINGS[name], *earlier), scores(ORDERINGS[name], *later))
-    assert changed == (ORDERINGS[name].varies is not Varies.NEVER)
+    changed = not np.array_equal(scores(EVERY[name], *earlier), scores(EVERY[name], *later))
+    assert changed == (EVERY[name].varies is not Varies.NEVER)
 
 
-@every_ordering
+@pytest.mark.parametrize("name", list(ORDERINGS))
 def test_is_described_in_one_line(name: str) -> None:
     about = about_ordering(name, ORDERINGS[name].score)
     assert about, f"give the score function of {name} a docstring"

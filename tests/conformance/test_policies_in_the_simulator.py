@@ -17,6 +17,7 @@ from dovetail.simulator import simulate
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
+from tests.conformance.functions import FUNCTIONS
 from tests.oracles.invariants import check
 
 every_backfill = pytest.mark.parametrize("backfill", list(Backfill), ids=lambda b: b.value)
@@ -40,7 +41,7 @@ def replay(
     return simulate(
         trace,
         cluster,
-        ORDERINGS[order],
+        {**ORDERINGS, **FUNCTIONS}[order],
         PLACEMENTS[placement],
         backfill,
         make_estimates(trace, "noisy:1", seed=5),
@@ -59,7 +60,7 @@ def test_every_placement_is_legal_and_ends(
 
 
 @every_backfill
-@pytest.mark.parametrize("order", list(ORDERINGS))
+@pytest.mark.parametrize("order", [*ORDERINGS, *FUNCTIONS])
 def test_every_ordering_is_legal_and_ends(
     trace: Trace, cluster: Cluster, order: str, backfill: Backfill
 ) -> None:

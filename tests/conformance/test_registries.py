@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from dovetail.agents.catalogue import AGENTS
-from dovetail.agents.models import MODELS
-from dovetail.agents.starts import STARTS
+from dovetail.agents.rltune.starts import STARTS
 from dovetail.domain.errors import UnknownName
 from dovetail.domain.registry import Registry
 from dovetail.envs.observation import OBSERVATIONS
-from dovetail.evaluation.policy import BACKFILLS
 from dovetail.mig.envs.observation import MIG_OBSERVATIONS
 from dovetail.mig.envs.reward import MIG_REWARDS
 from dovetail.mig.gpus.table import GPU_MODELS
 from dovetail.mig.policies import PLACERS
+from dovetail.policies.learned.models import MODELS
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import BACKFILLS
 from dovetail.policies.sampling import SELECTIONS
 from dovetail.traces.clusters import CLUSTER_FORMATS
 from dovetail.traces.formats import FORMATS

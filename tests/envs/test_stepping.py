@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dovetail.compiled.functions import kernel
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.compiled import kernel
 from dovetail.domain.policy import Backfill, Estimates
 from dovetail.domain.trace import Trace
 from dovetail.envs.config import QueuePriorityConfig
@@ -19,8 +19,8 @@ from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation, simulate
 from dovetail.simulator.invariants import check
-from dovetail.simulator.rules import Rules, make_rules
-from dovetail.simulator.stepping import choose, decline, go_on, may_decline
+from dovetail.simulator.kernel.rules import Rules, make_rules
+from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of

@@ -17,12 +17,12 @@ from dovetail.domain.jobs import JobColumns
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.bounds import Bounds, components, lower_bounds
-from dovetail.evaluation.policy import Policy
-from dovetail.evaluation.relaxations import share_out
+from dovetail.evaluation.bounds.bound import Bounds, components, lower_bounds
+from dovetail.evaluation.bounds.relaxations import share_out
 from dovetail.evaluation.run import run
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import Policy
 from tests.builders import JobRow, cluster_of, job, trace_of
 from tests.oracles.cases import Case, cases
 

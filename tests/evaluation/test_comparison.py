@@ -14,9 +14,9 @@ from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.metrics import summary
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, compare
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.protocols import Window, default_estimates
 from dovetail.evaluation.run import run
+from dovetail.policies.policy import Policy
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import job, trace_of

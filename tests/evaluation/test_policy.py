@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.domain.errors import UnknownName
 from dovetail.domain.policy import Backfill
-from dovetail.evaluation.policy import Policy, policy_named
+from dovetail.policies.policy import Policy, policy_named
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Estimates
-from dovetail.evaluation.charts import busy_share
 from dovetail.evaluation.comparison import Comparison, compare
-from dovetail.evaluation.policy import Policy
-from dovetail.evaluation.report import report_html, write_report
+from dovetail.evaluation.report.charts import busy_share
+from dovetail.evaluation.report.report import report_html, write_report
+from dovetail.evaluation.report.table import BOUND, COLUMNS, grid, markdown, rich_table
 from dovetail.evaluation.run import run
-from dovetail.evaluation.table import BOUND, COLUMNS, grid, markdown, rich_table
+from dovetail.policies.policy import Policy
 from tests.builders import job, trace_of
 
 HOSTILE = "<script>alert('[bold]')</script>&|$x^2$"

@@ -9,10 +9,10 @@ import pytest
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import Estimates
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
 from dovetail.evaluation.warm_windows import evaluate_windows, window_starts
+from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate_window, warm_window
 from dovetail.traces.estimates import make_estimates

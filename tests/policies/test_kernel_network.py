@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.agents.starts import STARTS
+from dovetail.agents.rltune.starts import STARTS
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering.kernel_network import kernel_network, shapes

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dovetail.compiled.tables import new_table
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import (
     AccountFacts,
@@ -19,7 +20,6 @@ from dovetail.domain.policy import (
     Ordering,
 )
 from dovetail.domain.schedule import Schedule
-from dovetail.domain.tables import new_table
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.learned import BLOCK, SHAPES, WEIGHTS, learned, untrained

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from numpy.typing import NDArray
 
+from dovetail.compiled.tables import Row, new_table
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Varies
-from dovetail.domain.tables import Row, new_table
 from dovetail.policies.ordering import ORDERINGS, scores
 
 Told = dict[str, Any]

@@ -13,10 +13,10 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.plan import JobPlan, Plan
 from dovetail.domain.policy import Backfill, Estimates, Placement
 from dovetail.domain.problem import Problem
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation, simulate
 from dovetail.traces.estimates import make_estimates
@@ -69,8 +69,8 @@ def test_a_plan_leaves_room_for_the_gang_behind(name: str, backfill: Backfill) -
 def test_without_a_choice_nobody_is_asked_and_the_schedule_is_that_of_best_fit(name: str) -> None:
     rows = [job(3 * i, 40 + 7 * i, 8 * (1 + i % 3)) for i in range(20)]
     planned, packed = (played(PLACEMENTS[each], "4x8", *rows) for each in (name, "best-fit"))
-    assert planned.asking is not None
-    assert planned.asking.asked == 0
+    assert planned.planner is not None
+    assert planned.planner.asked == 0
     assert difference(answer_of(packed.schedule()), answer_of(planned.schedule())) is None
 
 
@@ -99,8 +99,8 @@ def test_a_plan_that_cannot_be_is_refused_and_counted_and_best_fit_decides(
     rows = job(0, 100, 8), job(0, 100, 3), job(1, 10, 2), job(1, 10, 2), job(1, 10, 8)
     wrong = played(planning(lambda problem: nodes), "3x8", *rows)
     packed = played(PLACEMENTS["best-fit"], "3x8", *rows)
-    assert wrong.asking is not None
-    assert wrong.asking.refused == wrong.asking.asked > 0
+    assert wrong.planner is not None
+    assert wrong.planner.refused == wrong.planner.asked > 0
     assert wrong.schedule().config["plans"]["planned"] == 0
     assert difference(answer_of(packed.schedule()), answer_of(wrong.schedule())) is None
 

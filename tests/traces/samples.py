@@ -52,6 +52,12 @@ j2,i2,u2,Terminated,1100.0,1200.0
 j4,i4,u1,Terminated,1290.0,1310.0
 """
 
+CSV = """\
+id,submit,duration,gpus,user
+a,2024-05-01T12:00:00,1-00:00:10,8,u1
+b,2024-05-01T14:00:00+02:00,60,1,u2
+"""
+
 SWF = """\
 ; Version: 2.2
 ; Computer: IBM SP2
@@ -202,5 +208,6 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
         folder / "sacct.json", json.dumps({"jobs": [sacct_job(5, 1000)], "meta": {}})
     ),
     "philly": lambda folder: write(folder / "cluster_job_log", json.dumps(PHILLY, indent=1)),
+    "csv": lambda folder: write(folder / "jobs.csv", CSV),
     "parquet": lambda folder: write_parquet(folder / "trace.parquet"),
 }

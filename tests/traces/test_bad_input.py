@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dovetail.domain.errors import BadRow, TraceError, UnknownName
+from dovetail.domain.errors import BadRow, ConfigError, TraceError, UnknownName
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace, problems
 from dovetail.traces.checks import RULES
@@ -266,3 +266,38 @@ def test_swf_lines_with_too_few_or_too_many_fields_are_bad(tmp_path: Path) -> No
         read_trace(write(tmp_path / "a.swf", good + "2 5 0\n"))
     with pytest.raises(BadRow, match="line 2: has more fields than expected"):
         read_trace(write(tmp_path / "b.swf", good + "2" + good.rstrip()[1:] + " 7\n"))
+
+
+def test_rows_without_an_id_are_no_repeats_of_each_other(tmp_path: Path) -> None:
+    with pytest.raises(BadRow, match="job_id is missing, expected a name or number"):
+        parquet(tmp_path, repair=("dedupe",), job_id=[None, None, "c"])
+    assert len(parquet(tmp_path, repair=("dedupe", "drop"), job_id=[None, None, "c"])) == 1
+
+
+def test_a_small_gzip_that_holds_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.swf.gz"
+    row = b"1 0 10 60 4 -1 -1 8 120 -1 1 3 1 -1 2 1 -1 -1\n"
+    path.write_bytes(gzip.compress(row + b"\n" * (3 << 20)))
+    assert len(read_trace(path)) == 1
+    monkeypatch.setenv("DOVETAIL_MAX_UNPACKED_GIB", "0.001953125")
+    with pytest.raises(
+        TraceError, match=r"unpacks to more than 0.00195312 GiB.*MAX_UNPACKED_GIB=1"
+    ):
+        read_trace(path)
+    monkeypatch.setenv("DOVETAIL_MAX_UNPACKED_GIB", "much")
+    with pytest.raises(ConfigError, match="expected a number of GiB"):
+        read_trace(path)
+
+
+def test_an_endless_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOVETAIL_MAX_UNPACKED_GIB", "0.01")
+    with pytest.raises(TraceError, match="gives more than"):
+        read_trace("/dev/zero", format="swf")
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
+def test_a_name_that_no_file_can_have_is_refused(name: str) -> None:
+    with pytest.raises(TraceError):
+        read_trace(name)

@@ -202,3 +202,20 @@ def test_broken_cluster_files_are_said_in_words(
 def test_a_missing_cluster_file_is_a_cluster_error(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="No such file"):
         read_cluster(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    ["n[5-1]", "n[1-99999999][2-1]", "n[" + "9" * 5000 + "]", "n" + "[1]" * 5000, "n[1-200000]"],
+)
+def test_a_host_list_beyond_all_bounds_is_refused(hosts: str, tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(f"NodeName={hosts} Gres=gpu:4\n")
+    with pytest.raises(ClusterError, match="host list"):
+        read_cluster(tmp_path / "slurm.conf")
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "x", "²"])
+def test_numbers_that_are_none_leave_cpus_unknown(number: str, tmp_path: Path) -> None:
+    line = f"NodeName=n1 Gres=gpu:4 Boards={number} Sockets=2 CoresPerSocket=8\n"
+    (tmp_path / "slurm.conf").write_text(line)
+    assert read_cluster(tmp_path / "slurm.conf").cluster.nodes[0].cpus == float("inf")

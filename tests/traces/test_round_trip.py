@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.domain.errors import TraceError
+from dovetail.domain.errors import OutputError
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace
 from dovetail.traces.read import read_trace
@@ -83,5 +83,5 @@ def test_writing_leaves_no_other_file_behind(tmp_path: Path) -> None:
 
 
 def test_writing_where_no_folder_is_says_so(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="cannot write: No such file or directory"):
+    with pytest.raises(OutputError, match="cannot write: No such file or directory"):
         write_trace(full_trace(), tmp_path / "no" / "t.parquet")

@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from dovetail.agents.checkpoint import Checkpoint
 from dovetail.agents.engines import Engine
+from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.training import TrainingConfig, train
 from dovetail.agents.history import Site
-from dovetail.agents.players import Players
-from dovetail.agents.rltune_config import RltuneConfig
-from dovetail.agents.training import TrainingConfig, train
+from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry
+from dovetail.policies.learned.checkpoint import Checkpoint
 
 
 class Progress(Protocol):
@@ -67,7 +67,7 @@ def _rltune(engine: Engine) -> Train:
     if engine is not Players:
         raise ConfigError("the agent rltune plays in threads of one process: --engine local")
     try:
-        from dovetail.agents.rltune import train_rltune
+        from dovetail.agents.rltune.training import train_rltune
     except ImportError as problem:
         raise ConfigError(
             f"the agent rltune needs PyTorch and TensorBoard ({problem}): "

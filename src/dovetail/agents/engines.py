@@ -7,12 +7,12 @@ from functools import partial
 from types import TracebackType
 from typing import Protocol
 
-from dovetail.agents.families import Family
-from dovetail.agents.players import Players
-from dovetail.agents.replays import Replay, Score
+from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.replays import Replay, Score
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.registry import Registry
+from dovetail.policies.learned.families import Family
 
 
 class Team(Protocol):
@@ -42,7 +42,7 @@ def _local(address: str | None) -> Engine:
 
 
 def _ray(address: str | None) -> Engine:
-    from dovetail.agents.ray_players import RayPlayers, require_ray
+    from dovetail.agents.evolution.ray_players import RayPlayers, require_ray
 
     require_ray()  # better missed now than after the replays are made
     return partial(RayPlayers, address=address)

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 
 INTERRUPTED = 130
 """What a shell gives for a process ended by Ctrl-C."""
 
+FAILED = 1
+"""Where the machine is at fault, not the input: a full disk behind stdout, missing rights."""
+
 
 def main() -> None:
     """Entry point of `dovetail`."""
+    # A batch system ends a job by SIGTERM: what Ctrl-C would keep is kept then, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         from dovetail.cli.app import app
 
-        app(prog_name="dovetail")
+        try:
+            app(prog_name="dovetail")
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:  # while modules are still being imported
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except OSError as problem:
+        if not isinstance(problem, BrokenPipeError):  # `dovetail ... | head` ends quietly
+            where = f"{problem.filename}: " if problem.filename is not None else ""
+            print(f"error: {where}{problem.strerror or problem}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would try to write the rest again
+        sys.exit(FAILED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,22 +49,19 @@ def _kinds(cluster: Cluster) -> Table:
 
     headers = ("nodes", "GPUs each", "GPU type", "speed", "CPUs", "memory GB", "switches")
     table = columns(*headers, right=[header for header in headers if header != "GPU type"])
-    kinds = Counter((node.gpus, node.gpu_type, node.cpus, node.memory_gb) for node in cluster.nodes)
-    for (gpus, gpu_type, cpus, memory), count in kinds.items():
-        alike = (gpus, gpu_type, cpus, memory)
-        switches = {
-            node.switch
-            for node in cluster.nodes
-            if (node.gpus, node.gpu_type, node.cpus, node.memory_gb) == alike
-        }
+    kinds: dict[tuple[int, str, float, float], list[str]] = {}  # to the switches of its nodes
+    for node in cluster.nodes:
+        kind = (node.gpus, node.gpu_type, node.cpus, node.memory_gb)
+        kinds.setdefault(kind, []).append(node.switch)
+    for (gpus, gpu_type, cpus, memory), switches in kinds.items():
         table.add_row(
-            f"{count:,}",
+            f"{len(switches):,}",
             f"{gpus}",
             cell(gpu_type),
             f"{cluster.speed_of(gpu_type):g}",
             _limit(cpus),
             _limit(memory),
-            f"{len(switches):,}",
+            f"{len(set(switches)):,}",
         )
     return table
 

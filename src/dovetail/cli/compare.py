@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.trace import Trace
     from dovetail.evaluation.comparison import Comparison
-    from dovetail.evaluation.policy import Policy
+    from dovetail.policies.policy import Policy
 
 POLICIES = "fcfs,slurm-multifactor,sjf,saf,wfp3,f1,qssf,dovetail"
 """The usual baseline, what Slurm does, the best known simple rules, and the shipped policy."""
@@ -94,7 +94,7 @@ def compare(
     from dovetail.cli.comparison_table import print_comparison
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import results
-    from dovetail.evaluation.policy import Policy
+    from dovetail.policies.policy import Policy
 
     chosen = [Policy.parse(text, backfill, placement) for text in names_in(policies, "--policies")]
     site = api.load_cluster(cluster)
@@ -105,9 +105,9 @@ def compare(
         write_whole(json, lambda part: part.write_text(found.to_json(), encoding="utf-8"))
         typer.echo(f"figures: {json}")
     if report is not None:
-        from dovetail.evaluation.report import write_report
+        from dovetail.evaluation.report.report import write_report
 
-        write_whole(report, lambda part: write_report(found, part))
+        write_report(found, report)
         typer.echo(f"report:  {report}")
     if not found.complete:
         typer.echo("interrupted: the table holds what was finished", err=True)

@@ -10,7 +10,7 @@ from rich.table import Table
 from dovetail.cli.plain import cell
 from dovetail.cli.screen import columns
 from dovetail.evaluation.comparison import Comparison
-from dovetail.evaluation.table import COLUMNS, Cell, caption, grid
+from dovetail.evaluation.report.table import COLUMNS, Cell, caption, grid
 
 _HEADINGS = {
     "gpu_utilization": "GPUs\nused",

@@ -17,7 +17,7 @@ from dovetail.cli.options import (
     TraceArgument,
     names_in,
 )
-from dovetail.evaluation.units import duration, factor
+from dovetail.domain.units import duration, factor
 
 if TYPE_CHECKING:
     from dovetail.evaluation.standing import Unseen
@@ -89,18 +89,20 @@ def evaluate(
     from dataclasses import asdict
 
     from dovetail import api
-    from dovetail.agents.checkpoint import load_checkpoint
     from dovetail.cli.files import write_json
     from dovetail.cli.loading import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.policy import Policy, checkpoint_folder
     from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
     from dovetail.evaluation.warm_windows import evaluate_windows
+    from dovetail.policies.learned.arrays_file import Card
+    from dovetail.policies.learned.checkpoint import load_checkpoint
+    from dovetail.policies.policy import Policy, checkpoint_folder
 
-    card = load_checkpoint(checkpoint_folder(model) or Path(model)).card
+    folder = checkpoint_folder(model) or Path(model)
+    card = Card(folder, load_checkpoint(folder).card)
     site = api.load_cluster(cluster)
-    history = open_trace(trace, site, jobs, load, seed=int(card["config"]["seed"]))
-    kind = estimates or str(card["config"]["estimates"])
+    history = open_trace(trace, site, jobs, load, seed=card.whole("config", "seed"))
+    kind = estimates or card.text("config", "estimates")
     draws = draw_estimates(history, kind, seed, seeds)
     policies = [Policy(model)] + [Policy.parse(n) for n in names_in(rivals, "--policies")]
     warn_of_compiling()
@@ -112,7 +114,7 @@ def evaluate(
             found["windows"] = evaluate_windows(
                 history, site, policies, draws, first, windows, length, report
             )
-    if history.digest() not in [site["trace_digest"] for site in card["sites"]]:
+    if history.digest() not in card.texts_of_each("sites", "trace_digest"):
         typer.echo("note: another trace than in training", err=True)
     for name, part in found.items():
         _show(part, _TITLES[name].format(jobs=part.jobs, groups=part.groups))

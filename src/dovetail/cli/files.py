@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.output import real_target
+from dovetail.domain.output import write_whole as write_whole
 
 
 def refuse_bad_targets(**targets: Path | None) -> None:
@@ -17,24 +18,17 @@ def refuse_bad_targets(**targets: Path | None) -> None:
     for option, path in targets.items():
         if path is None:
             continue
-        if path.is_dir():
+        if os.path.isdir(path):
             raise ConfigError(f"--{option} {path}: is a folder; name a file")
-        if not path.absolute().parent.is_dir():
+        try:
+            target = real_target(path)
+        except OSError as problem:
+            raise ConfigError(f"--{option} {path}: {problem.strerror or problem}") from problem
+        if target is not None and not target.parent.is_dir():
+            folder = path.parent if not path.is_symlink() else target.parent
             raise ConfigError(
-                f"--{option} {path}: no folder {path.parent}; make it first: mkdir -p {path.parent}"
+                f"--{option} {path}: no folder {folder}; make it first: mkdir -p {folder}"
             )
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file beside the target, then put it in its place."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    except OSError as problem:
-        raise ConfigError(f"{path}: cannot write: {problem.strerror or problem}") from problem
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_json(path: Path, data: Any) -> None:

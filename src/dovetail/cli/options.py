@@ -76,6 +76,16 @@ RepairOption = Annotated[
         show_default=False,
     ),
 ]
+MapOption = Annotated[
+    str,
+    typer.Option(
+        "--map",
+        metavar="FIELD=COLUMN,...",
+        help="For a CSV with columns of its own: which of them is submit, duration, gpus, ... "
+        "(see `dovetail trace formats`).",
+        show_default=False,
+    ),
+]
 JobsOption = Annotated[
     int | None,
     typer.Option(
@@ -100,6 +110,19 @@ JsonOption = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Write all figures as JSON.", show_default=False),
 ]
+
+
+def columns_in(text: str) -> dict[str, str]:
+    """The columns of `submit=Submitted,gpus=GPUs`, by field."""
+    found: dict[str, str] = {}
+    for part in names_in(text, "--map"):
+        field, sign, column = part.partition("=")
+        if not (sign and field.strip() and column.strip()):
+            raise ConfigError(f"--map {part!r}: write FIELD=COLUMN, for example submit=Submitted")
+        if field.strip() in found:
+            raise ConfigError(f"--map {text!r}: {field.strip()} is mapped twice")
+        found[field.strip()] = column.strip()
+    return found
 
 
 def names_in(text: str, option: str) -> tuple[str, ...]:

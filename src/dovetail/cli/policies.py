@@ -46,23 +46,24 @@ def policies() -> None:
     Example:
       dovetail policies
     """
+    from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, results
-    from dovetail.evaluation.policy import SHIPPED_NAME
     from dovetail.policies.ordering import ORDERINGS
     from dovetail.policies.placement import PLACEMENTS
+    from dovetail.policies.policy import SHIPPED_NAME
 
     console = results()
     orders = columns("--order", "score, lowest first (w: waited, e: estimate, g: GPUs)")
     for name, order in ORDERINGS.items():
-        orders.add_row(name, about_ordering(name, order.score))
+        orders.add_row(cell(name), cell(about_ordering(name, order.score)))
     orders.add_row(SHIPPED_NAME, "learned from several histories, with a placement of its own")
     orders.add_row("DIR", "a checkpoint of `dovetail train`, with the placement that it learned")
     places = columns("--placement", "prefers")
     for name, place in PLACEMENTS.items():
-        places.add_row(name, about_placement(name, place.prefer))
+        places.add_row(cell(name), cell(about_placement(name, place.prefer)))
     passing = columns("--backfill", "lets pass")
     for name, about in _BACKFILLS.items():
-        passing.add_row(name, about)
+        passing.add_row(cell(name), cell(about))
     for table in (orders, places, passing):
         console.print(table)
         console.print()

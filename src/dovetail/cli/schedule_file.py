@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from dovetail.cli.files import write_whole
 from dovetail.domain.schedule import RAN, Schedule
+from dovetail.traces.write import write_frame
 
 
 def write_schedule(schedule: Schedule, path: Path) -> None:
     """Write every job, rejected ones too; the file appears whole or not at all."""
-    write_whole(path, schedule_frame(schedule).write_parquet)
+    write_frame(schedule_frame(schedule), path)
 
 
 def schedule_frame(schedule: Schedule) -> pl.DataFrame:

@@ -20,13 +20,13 @@ from dovetail.cli.options import (
     SeedOption,
     TraceArgument,
 )
-from dovetail.evaluation.units import duration, factor, share
+from dovetail.domain.units import duration, factor, share
 
 if TYPE_CHECKING:
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.schedule import Schedule
     from dovetail.domain.trace import Trace
-    from dovetail.evaluation.policy import Policy
+    from dovetail.policies.policy import Policy
 
 
 def simulate(
@@ -75,7 +75,7 @@ def simulate(
     from dovetail.cli.loading import open_trace
     from dovetail.cli.schedule_file import write_schedule
     from dovetail.domain.metrics import summary
-    from dovetail.evaluation.policy import Policy
+    from dovetail.policies.policy import Policy
 
     policy = Policy(order, backfill, placement)  # a misspelt name should not cost the reading
     site = api.load_cluster(cluster)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli.files import refuse_bad_targets
-from dovetail.cli.options import FormatOption, RepairOption, names_in
+from dovetail.cli.options import FormatOption, MapOption, RepairOption, columns_in, names_in
 
 
 def trace_import(
@@ -19,6 +19,7 @@ def trace_import(
     ],
     format: FormatOption = None,
     repair: RepairOption = "",
+    map: MapOption = "",
 ) -> None:
     """Read a job history, check every row, and write it as Parquet.
 
@@ -30,6 +31,8 @@ def trace_import(
     Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,\\
     ReqTRES,AllocTRES,State,Priority > sacct.txt
       dovetail trace import sacct.txt --out history.parquet
+      dovetail trace import jobs.csv --map submit=Submitted,duration=Elapsed,gpus=GPUs \\
+        --out history.parquet
     """
     refuse_bad_targets(out=out)
     from dovetail.cli.screen import print_notes, progress_bar
@@ -37,7 +40,7 @@ def trace_import(
     from dovetail.traces.write import write_trace
 
     with progress_bar(f"reading {file.name}") as report:
-        trace = read_trace(file, format, names_in(repair, "--repair"), report)
+        trace = read_trace(file, format, names_in(repair, "--repair"), report, columns_in(map))
     write_trace(trace, out)
     print_notes(trace.notes)
     typer.echo(f"{len(trace):,} jobs in {out} (digest {trace.digest()})")

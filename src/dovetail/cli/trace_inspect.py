@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dovetail.cli.options import FormatOption, RepairOption, TraceArgument, names_in
-from dovetail.evaluation.units import UNKNOWN, count, duration, factor, share
+from dovetail.cli.options import (
+    FormatOption,
+    MapOption,
+    RepairOption,
+    TraceArgument,
+    columns_in,
+    names_in,
+)
+from dovetail.domain.units import UNKNOWN, count, duration, factor, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +28,7 @@ def trace_inspect(
     trace: TraceArgument,
     format: FormatOption = None,
     repair: RepairOption = "",
+    map: MapOption = "",
     json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Show a trace's size, job sizes, run times, waits, limits and notes.
@@ -35,7 +43,12 @@ def trace_inspect(
     from dovetail.prediction import prediction_error
     from dovetail.traces.inspect import describe
 
-    history = load_trace(trace, format=format, repair=names_in(repair, "--repair"))
+    history = load_trace(
+        trace,
+        format=format,
+        repair=names_in(repair, "--repair"),
+        columns=columns_in(map) or None,
+    )
     error = prediction_error(history.jobs, history.jobs.recorded_start)
     found = {**describe(history), "prediction_error": asdict(error)}
     if json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dovetail.cli import INTERRUPTED
 from dovetail.cli.options import JobsOption, LoadOption, SeedOption
 
 if TYPE_CHECKING:
@@ -131,7 +132,27 @@ def train(
             last = progress
             fraction(progress.epoch / progress.epochs, str(progress))
 
-        found = learn(sites, out, config, report, workers)
+        try:
+            found = learn(sites, out, config, report, workers)
+        except KeyboardInterrupt:
+            found = None
     if last is not None:
         typer.echo(f"on the validation part, {last}")
+    if found is None:
+        _tell_what_was_kept(out)
+        raise typer.Exit(INTERRUPTED)
     typer.echo(f"wrote {out}; it is a policy: --order {out} (epoch {found.card['epoch']})")
+
+
+def _tell_what_was_kept(out: Path) -> None:
+    from dovetail.policies.learned.checkpoint import WEIGHTS_FILE, load_checkpoint
+
+    if not (out / WEIGHTS_FILE).exists():
+        typer.echo("interrupted before the first validation; nothing was written", err=True)
+        return
+    epoch = load_checkpoint(out).card.get("epoch")
+    typer.echo(
+        f"interrupted: {out} holds the best so far (epoch {epoch}), a policy: --order {out}; "
+        "the same command goes on",
+        err=True,
+    )

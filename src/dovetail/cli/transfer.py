@@ -64,8 +64,8 @@ def transfer(
     from dovetail.cli.files import write_json
     from dovetail.cli.loading import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.policy import Policy
     from dovetail.evaluation.transfer import transfer as matrix
+    from dovetail.policies.policy import Policy
 
     reference = Policy.parse(base)
     sites = {
@@ -114,7 +114,8 @@ def _show(cells: list[Transfer], base: str, estimates: str) -> None:
             ratios = [str(getattr(found[trained, where], measure)) for where in tested]
             table.add_row(cell(trained), *ratios)
         console = results()
-        console.print(f"{measure}, ratio to {base} on the last tenth of each history", style="bold")
+        title = f"{measure}, ratio to {cell(base)} on the last tenth of each history"
+        console.print(title, style="bold")
         console.print(table)
         console.print()
     typer.echo(f"{estimates} estimates; below 1 the learned policy is better, with 95 % intervals")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,10 +14,24 @@ from dovetail.domain.errors import ClusterError
 MAX_GPUS_PER_NODE = 64
 """A node's GPUs are the bits of one word in the simulator."""
 
+MAX_NODES = 100_000
+"""Ten times the largest cluster known; a description that names more is a mistake or an attack."""
+
+MAX_CPUS, MAX_MEMORY_GB = 1_000_000, 1_000_000_000
+"""Of one node, unless unlimited: beyond any machine, and sums of them stay exact."""
+
+MAX_SPEED, MIN_SPEED = 1000.0, 0.001
+"""Run times are divided by a speed; beyond these they would lose all meaning."""
+
+MAX_PRIORITY = 1e12
+"""Of partitions and QOS: beyond Slurm's own 32 bits."""
+
 ANY_TYPE = "gpu"
 """The GPU type of a cluster that names none."""
 
-_GROUP = re.compile(r"^(\d+)x(\d+)(?::([A-Za-z0-9_.+-]+))?$")
+_GROUP = re.compile(r"^([0-9]+)x([0-9]+)(?::([A-Za-z0-9_.+-]+))?$")
+_DIGITS = 9
+"""Of a number in a specification: Python reads no integers of thousands of digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +52,8 @@ class Node:
                 f"node {self.name}: {self.gpus} GPUs, expected 1 to {MAX_GPUS_PER_NODE}; "
                 "leave nodes without GPUs out"
             )
-        if not (self.cpus > 0 and self.memory_gb > 0):
-            raise ClusterError(f"node {self.name}: CPUs and memory must be above 0")
+        _check_amount(self.name, "CPUs", self.cpus, MAX_CPUS)
+        _check_amount(self.name, "GB of memory", self.memory_gb, MAX_MEMORY_GB)
         if self.mig and (len(self.mig) != self.gpus or min(self.mig) < 1):
             raise ClusterError(
                 f"node {self.name}: mig needs one configuration number (from 1) per GPU"
@@ -52,6 +67,13 @@ class Partition:
     name: str
     nodes: frozenset[int]
     priority: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.priority <= MAX_PRIORITY:
+            raise ClusterError(
+                f"partition {self.name}: priority is {self.priority:g}, "
+                f"expected 0 to {MAX_PRIORITY:g}"
+            )
 
 
 @dataclass(frozen=True)
@@ -71,6 +93,8 @@ class Cluster:
     def __post_init__(self) -> None:
         if not self.nodes:
             raise ClusterError(f"{self.name}: no nodes")
+        if len(self.nodes) > MAX_NODES:
+            raise ClusterError(f"{self.name}: {len(self.nodes):,} nodes, at most {MAX_NODES:,}")
         _refuse_repeats("node", [node.name for node in self.nodes])
         _refuse_repeats("partition", [part.name for part in self.partitions])
         for part in self.partitions:
@@ -83,25 +107,26 @@ class Cluster:
                 raise ClusterError(
                     f"speed of GPU type {gpu_type!r}: no such type; has {', '.join(self.gpu_types)}"
                 )
-            if not 0 < factor < float("inf"):
-                raise ClusterError(f"speed of {gpu_type}: {factor}, expected above 0")
-        if any(not 0 <= value < float("inf") for value in self.qos.values()):
-            raise ClusterError(f"{self.name}: QOS priorities must be 0 or more")
+            if not MIN_SPEED <= factor <= MAX_SPEED:
+                raise ClusterError(
+                    f"speed of {gpu_type}: {factor:g}, expected {MIN_SPEED:g} to {MAX_SPEED:g}"
+                )
+        for name, value in self.qos.items():
+            if not 0 <= value <= MAX_PRIORITY:
+                raise ClusterError(f"QOS {name}: {value:g}, expected 0 to {MAX_PRIORITY:g}")
 
     @classmethod
     def parse(cls, spec: str) -> Cluster:
         """From `64x8:v100,20x4:p100`: nodes x GPUs : type (the type may be left out)."""
         nodes: list[Node] = []
+        named: Counter[str] = Counter()
         for text in spec.split(","):
-            match = _GROUP.match(text.strip())
-            if match is None:
-                raise ClusterError(
-                    f"cluster {spec!r}: cannot read {text.strip()!r}; write nodes x GPUs : type, "
-                    "for example 64x8:v100,20x4:p100, or give a .toml file"
-                )
-            count, gpus, gpu_type = int(match[1]), int(match[2]), (match[3] or ANY_TYPE).lower()
-            start = sum(node.gpu_type == gpu_type for node in nodes)
+            count, gpus, gpu_type = _read_group(text.strip(), spec)
+            if len(nodes) + count > MAX_NODES:
+                raise ClusterError(f"cluster {spec[:60]!r}: more than {MAX_NODES:,} nodes")
+            start = named[gpu_type]
             nodes += [Node(f"{gpu_type}-{start + i}", gpus, gpu_type) for i in range(count)]
+            named[gpu_type] += count
         return cls(tuple(nodes), name=spec)
 
     @cached_property
@@ -138,7 +163,25 @@ class Cluster:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _read_group(text: str, spec: str) -> tuple[int, int, str]:
+    """Nodes, GPUs of each, and their type."""
+    match = _GROUP.match(text)
+    if match is None:
+        raise ClusterError(
+            f"cluster {spec[:60]!r}: cannot read {text[:60]!r}; write nodes x GPUs : type, "
+            "for example 64x8:v100,20x4:p100, or give a .toml file"
+        )
+    if max(len(match[1]), len(match[2])) > _DIGITS:
+        raise ClusterError(f"cluster {spec[:60]!r}: a number of more than {_DIGITS} digits")
+    return int(match[1]), int(match[2]), (match[3] or ANY_TYPE).lower()
+
+
+def _check_amount(node: str, what: str, amount: float, most: float) -> None:
+    if not (0 < amount <= most or amount == float("inf")):
+        raise ClusterError(f"node {node}: {amount:g} {what}, expected above 0, at most {most:,}")
+
+
 def _refuse_repeats(what: str, names: list[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ClusterError(f"{what} {twice!r} is named twice")
+    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
+    if times > 1:
+        raise ClusterError(f"{what} {name!r} is named twice")

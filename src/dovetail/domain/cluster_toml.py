@@ -8,10 +8,17 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from dovetail.domain.cluster import ANY_TYPE, Cluster, Node, Partition
+from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.toml_table import TomlTable, refuse_unknown
 
-_RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>\d+)-(?P<high>\d+)\](?P<tail>.*)$")
+MAX_BYTES = 32 << 20
+"""100,000 nodes with a table each take 10 MB; what is larger is no cluster."""
+
+MAX_MEMBERSHIPS = 2_000_000
+"""Nodes of all partitions together: twenty partitions of all nodes of the largest cluster."""
+
+_RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})\](?P<tail>.*)$")
 _TOP = {"name", "nodes", "partitions", "speed", "qos"}
 _NODE = {"name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig"}
 _PARTITION = {"nodes", "share", "priority"}
@@ -22,64 +29,79 @@ def load_cluster(spec: str | Path) -> Cluster:
     path = Path(spec)
     if path.suffix != ".toml":
         return Cluster.parse(str(spec))
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise ClusterError(f"{path}: {problem.strerror or problem}") from problem
-    return cluster_from_toml(text, name=path.name)
+    return cluster_from_toml(_read(path), name=path.name)
 
 
 def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
-    """Build a cluster from TOML text; unknown keys are errors.
+    """Build a cluster from TOML text; unknown keys and values of another type are errors.
 
     A partition takes `nodes` by name (`"v100-[0-31]"`) or a `share` of all nodes: shares are
     cut one after the other from the nodes in order, so that they never overlap.
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except RecursionError:
+        raise ClusterError(f"{name}: not valid TOML: nested too deeply") from None
+    except ValueError as problem:  # also for integers of thousands of digits
         raise ClusterError(f"{name}: not valid TOML: {problem}") from problem
-    _refuse_unknown(data, _TOP, name)
+    refuse_unknown(data, _TOP, name)
+    top = TomlTable(data, name)
     nodes: list[Node] = []
-    for group in _tables(data.get("nodes"), f"{name}: [[nodes]]"):
-        nodes += _group(group, len(nodes), name)
+    for number, group in enumerate(_groups(data.get("nodes"), name), start=1):
+        nodes += _group(group, len(nodes), f"{name}: [[nodes]] number {number}")
+        if len(nodes) > MAX_NODES:
+            raise ClusterError(f"{name}: more than {MAX_NODES:,} nodes")
     return Cluster(
         tuple(nodes),
         tuple(_partitions(data.get("partitions", {}), nodes, name)),
         {key.lower(): value for key, value in _numbers(data, "speed", name).items()},
         _numbers(data, "qos", name),
-        str(data.get("name", name)),
+        top.text("name", name),
     )
 
 
-def _group(group: dict[str, Any], before: int, file: str) -> list[Node]:
-    _refuse_unknown(group, _NODE, f"{file}: [[nodes]]")
-    if "gpus" not in group:
-        raise ClusterError(f"{file}: [[nodes]] needs gpus")
-    gpu_type = str(group.get("type", ANY_TYPE)).lower()
-    names = _expand(str(group.get("name", f"{gpu_type}-[{before}-{before}]")))
-    count = int(group.get("count", len(names)))
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ClusterError(f"{path}: larger than {MAX_BYTES >> 20} MiB: not a cluster file")
+        return data.decode()
+    except OSError as problem:
+        raise ClusterError(f"{path}: {problem.strerror or problem}") from problem
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise ClusterError(f"{path} line {line}: not UTF-8 text, which TOML has to be") from None
+    except ValueError as problem:
+        raise ClusterError(f"{str(path)!r}: not the name of a file: {problem}") from None
+
+
+def _group(entry: Any, before: int, where: str) -> list[Node]:
+    refuse_unknown(entry, _NODE, where)
+    group = TomlTable(entry, where)
+    gpus = group.required_whole("gpus")
+    gpu_type = group.text("type", ANY_TYPE).lower()
+    given = group.text("name", "")
+    names = _names(given or f"{gpu_type}-{before}", where)
+    count = group.whole("count", len(names), 1, MAX_NODES)
     if len(names) == 1 and count > 1:
-        stem = str(group["name"]) if "name" in group else gpu_type
-        first = 0 if "name" in group else before
+        stem, first = (given, 0) if given else (gpu_type, before)
         names = [f"{stem}-{first + i}" for i in range(count)]
     if len(names) != count:
-        raise ClusterError(f"{file}: [[nodes]] {group.get('name')}: {len(names)} names for {count}")
-    per_switch = int(group.get("nodes_per_switch", count))
-    if per_switch < 1:
-        raise ClusterError(
-            f"{file}: [[nodes]] nodes_per_switch is {per_switch}, expected 1 or more"
-        )
-    switch = str(group.get("switch", f"switch-{before}"))
+        raise ClusterError(f"{where}: name gives {len(names)} names, but count is {count}")
+    per_switch = group.whole("nodes_per_switch", count, 1)
+    switch = group.text("switch", f"switch-{before}")
+    cpus, memory = group.number("cpus", math.inf), group.number("memory_gb", math.inf)
+    mig = group.whole_numbers("mig")
     return [
         Node(
             name=name,
-            gpus=int(group["gpus"]),
+            gpus=gpus,
             gpu_type=gpu_type,
-            cpus=float(group.get("cpus", math.inf)),
-            memory_gb=float(group.get("memory_gb", math.inf)),
+            cpus=cpus,
+            memory_gb=memory,
             switch=switch if per_switch >= count else f"{switch}.{i // per_switch}",
-            mig=tuple(int(m) for m in group.get("mig", ())),
+            mig=mig,
         )
         for i, name in enumerate(names)
     ]
@@ -89,57 +111,66 @@ def _partitions(table: Any, nodes: list[Node], file: str) -> list[Partition]:
     if not isinstance(table, dict):
         raise ClusterError(f"{file}: write partitions as [partitions.NAME]")
     index = {node.name: i for i, node in enumerate(nodes)}
-    partitions, taken, shared = [], 0, 0.0
-    for name, entry in table.items():
+    partitions, taken, shared, listed = [], 0, 0.0, 0
+    for name, content in table.items():
         where = f"{file}: [partitions.{name}]"
-        _refuse_unknown(entry, _PARTITION, where)
-        if ("nodes" in entry) == ("share" in entry):
+        refuse_unknown(content, _PARTITION, where)
+        entry = TomlTable(content, where)
+        if ("nodes" in content) == ("share" in content):
             raise ClusterError(f"{where} needs either nodes or share")
-        if "nodes" in entry:
-            members = [member for pattern in entry["nodes"] for member in _expand(str(pattern))]
-            unknown = [member for member in members if member not in index]
-            if unknown:
-                raise ClusterError(f"{where}: no node is called {unknown[0]!r}")
-            chosen = frozenset(index[member] for member in members)
+        if "nodes" in content:
+            chosen = _members(entry.texts("nodes"), index, where)
         else:
-            shared += float(entry["share"])
+            shared += entry.number("share", 0.0)
             if not 0 < shared <= 1 + 1e-9:
                 raise ClusterError(f"{where}: shares add up to {shared:g}, expected at most 1")
             stop = round(shared * len(nodes))
             chosen = frozenset(range(taken, stop))
             taken = stop
-        partitions.append(Partition(str(name), chosen, float(entry.get("priority", 1.0))))
+        listed += len(chosen)
+        if listed > MAX_MEMBERSHIPS:
+            raise ClusterError(
+                f"{where}: more than {MAX_MEMBERSHIPS:,} nodes in all partitions together"
+            )
+        partitions.append(Partition(str(name), chosen, entry.number("priority", 1.0)))
     return partitions
 
 
+def _members(patterns: list[str], index: dict[str, int], where: str) -> frozenset[int]:
+    chosen: set[int] = set()
+    named = 0
+    for pattern in patterns:
+        for member in _names(pattern, where):
+            if member not in index:
+                raise ClusterError(f"{where}: no node is called {member!r}")
+            chosen.add(index[member])
+            named += 1
+        if named > MAX_NODES:
+            raise ClusterError(f"{where}: names more than {MAX_NODES:,} nodes")
+    return frozenset(chosen)
+
+
 def _numbers(data: dict[str, Any], key: str, file: str) -> dict[str, float]:
-    table = data.get(key, {})
-    if not isinstance(table, dict) or not all(isinstance(v, int | float) for v in table.values()):
+    content = data.get(key, {})
+    if not isinstance(content, dict):
         raise ClusterError(f"{file}: [{key}] maps names to numbers, for example v100 = 1.0")
-    return {str(name): float(value) for name, value in table.items()}
+    table = TomlTable(content, f"{file}: [{key}]")
+    return {str(name): table.number(name, 0.0) for name in content}
 
 
-def _expand(pattern: str) -> list[str]:
+def _names(pattern: str, where: str) -> list[str]:
     """`gpu[1-3]` to gpu1, gpu2, gpu3, keeping leading zeros."""
     match = _RANGE.match(pattern)
     if match is None:
         return [pattern]
     low, high = match["low"], match["high"]
+    if int(high) - int(low) >= MAX_NODES:
+        raise ClusterError(f"{where}: {pattern!r} names more than {MAX_NODES:,} nodes")
     width = len(low) if low.startswith("0") else 0
     return [f"{match['head']}{i:0{width}d}{match['tail']}" for i in range(int(low), int(high) + 1)]
 
 
-def _tables(value: Any, where: str) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ClusterError(f"{where}: write at least one [[nodes]] table")
+def _groups(value: Any, file: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ClusterError(f"{file}: write at least one [[nodes]] table")
     return value
-
-
-def _refuse_unknown(table: Any, known: set[str], where: str) -> None:
-    if not isinstance(table, dict):
-        raise ClusterError(f"{where}: expected a table")
-    unknown = sorted(set(table) - known)
-    if unknown:
-        raise ClusterError(
-            f"{where}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}"
-        )

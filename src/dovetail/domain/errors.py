@@ -5,6 +5,7 @@ DovetailError
 ├── ConfigError          a value or key of a configuration that makes no sense
 │   ├── ClusterError     a cluster description that cannot be built
 │   └── MigRuleError     a cut of a GPU that the hardware does not allow, with the broken rule
+├── OutputError          a file that cannot be written
 └── TraceError           a trace that cannot be used as it is
     └── BadRow           one row of a trace file, with file and line
 """
@@ -34,6 +35,10 @@ class MigRuleError(ConfigError):
     def __init__(self, rule: str, problem: str) -> None:
         self.rule, self.problem = rule, problem
         super().__init__(f"{problem} ({rule})")
+
+
+class OutputError(DovetailError):
+    """A file that cannot be written."""
 
 
 class TraceError(DovetailError):

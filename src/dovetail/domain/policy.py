@@ -19,12 +19,12 @@ import numba
 import numpy as np
 from numba import types
 
-from dovetail.domain.compiled import Late
+from dovetail.compiled.functions import LazyFunction
+from dovetail.compiled.tables import Row, dtype_of
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.plan import Plan
 from dovetail.domain.problem import Problem
-from dovetail.domain.tables import Row, dtype_of
 
 
 class JobFacts(Row):
@@ -114,14 +114,14 @@ ClusterRow = Sequence[ClusterFacts]
 Optimiser = Callable[[Problem], Plan]
 
 
-def scoring(function: Callable[..., None]) -> Late:
+def scoring(function: Callable[..., None]) -> LazyFunction:
     """A score function; arguments as in SCORE, lower scores go first."""
-    return Late(SCORE, function)
+    return LazyFunction(SCORE, function)
 
 
-def preferring(function: Callable[..., float]) -> Late:
+def preferring(function: Callable[..., float]) -> LazyFunction:
     """A node preference; arguments as in PREFER, lower is better."""
-    return Late(PREFER, function)
+    return LazyFunction(PREFER, function)
 
 
 class Varies(Enum):
@@ -132,12 +132,12 @@ class Varies(Enum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # arrays are neither compared nor hashed
 class Ordering:
-    """Which job goes next."""
+    """Which job goes next; equal is only what is the same object."""
 
     name: str
-    score: Late  # made by `scoring`
+    score: LazyFunction  # made by `scoring`
     varies: Varies = Varies.NEVER
     parameters: Mapping[str, float] = field(default_factory=dict)
     half_life: float = 0.0  # seconds; above 0: the simulator keeps fair-share usage
@@ -150,12 +150,12 @@ class Ordering:
         return np.concatenate(([*self.parameters.values()], self.weights)).astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Placement:
     """On which nodes. Nodes with the lowest preference are taken, ties to the earlier node."""
 
     name: str
-    prefer: Late  # made by `preferring`
+    prefer: LazyFunction  # made by `preferring`
     affinity: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kind -> GPU types
     few_switches: bool = False
     uses_time: bool = False  # the preference looks at how long the node stays busy
@@ -268,8 +268,8 @@ class Predictor:
     """Run-time prediction from jobs that have ended; `fresh` gives an empty history."""
 
     name: str
-    predict: Late  # of signature PREDICT
-    observe: Late  # of signature OBSERVE
+    predict: LazyFunction  # of signature PREDICT
+    observe: LazyFunction  # of signature OBSERVE
     fresh: Callable[[Any], History]  # Jobs -> History
 
 

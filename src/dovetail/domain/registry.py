@@ -10,6 +10,9 @@ from dovetail.domain.errors import UnknownName
 
 T = TypeVar("T")
 
+LONGEST_NAME = 60
+"""Characters of a wrong name that an error repeats and looks for."""
+
 
 class Registry(Mapping[str, T], Generic[T]):
     """A read-only mapping from names to parts of one kind.
@@ -26,12 +29,12 @@ class Registry(Mapping[str, T], Generic[T]):
     def __getitem__(self, name: str) -> T:
         try:
             return self._parts[name]
-        except KeyError:
-            raise UnknownName(self._unknown(name)) from None
+        except (KeyError, TypeError):  # TypeError: a list or the like
+            raise self.unknown(name) from None
 
     def __contains__(self, name: object) -> bool:
         # Mapping's own version calls __getitem__ and expects KeyError.
-        return name in self._parts
+        return isinstance(name, str) and name in self._parts
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts)
@@ -39,7 +42,10 @@ class Registry(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._parts)
 
-    def _unknown(self, name: str) -> str:
-        close = difflib.get_close_matches(name, self._parts, n=1, cutoff=0.5)
+    def unknown(self, name: object, *others: str) -> UnknownName:
+        """The error for a name that is neither here nor among the `others` that would do, too."""
+        known = [*self._parts, *others]
+        text = str(name)[:LONGEST_NAME]
+        close = difflib.get_close_matches(text, known, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        return f"unknown {self.kind} {name!r}: {hint}known are {', '.join(self._parts)}"
+        return UnknownName(f"unknown {self.kind} {text!r}: {hint}known are {', '.join(known)}")

@@ -19,16 +19,16 @@ import numpy as np
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
+from dovetail.compiled.tables import new_table
 from dovetail.domain.errors import ConfigError, DovetailError
 from dovetail.domain.jobs import Bools, Floats, Ints
-from dovetail.domain.tables import new_table
 from dovetail.envs import stage as kernels
 from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.pool import Pool
 from dovetail.envs.shown import SHOWN
 from dovetail.envs.stage import DECLINE, Stage
 from dovetail.policies.features import FEATURES
-from dovetail.simulator.rows import World
+from dovetail.simulator.kernel.rows import World
 
 Seen = dict[str, NDArray[Any]]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import Late
+from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.jobs import Ints
 from dovetail.domain.policy import (
     ACCOUNTS,
@@ -45,9 +45,9 @@ OBSERVE = types.void(
 )
 
 
-def observing(function: Callable[..., None]) -> Late:
+def observing(function: Callable[..., None]) -> LazyFunction:
     """An observation; arguments as in OBSERVE."""
-    return Late(OBSERVE, function)
+    return LazyFunction(OBSERVE, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Observation:
     """What is written of each job shown, every value within [low, 1]."""
 
     name: str
-    write: Late  # made by `observing`
+    write: LazyFunction  # made by `observing`
     selection: Selection  # for the actor
     critic_width: int
     low: float = -1.0

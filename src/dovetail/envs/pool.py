@@ -17,7 +17,7 @@ from dovetail.envs.stage import ADDRESSES, Play, Windows, begin, finish
 from dovetail.envs.windows import PLACEMENT, Scene
 from dovetail.simulator.build import Tables
 from dovetail.simulator.engine import NO_OBSERVATION, NO_PREDICTION
-from dovetail.simulator.rules import Rules, make_rules
+from dovetail.simulator.kernel.rules import Rules, make_rules
 from dovetail.simulator.warm import resume
 
 ALIGNMENT = 8

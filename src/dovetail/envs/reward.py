@@ -17,12 +17,12 @@ from typing import Any
 import numba
 from numba import types
 
-from dovetail.domain.compiled import Late, kernel
+from dovetail.compiled.functions import LazyFunction, kernel
+from dovetail.compiled.tables import dtype_of
 from dovetail.domain.metrics import SHORT
 from dovetail.domain.policy import CLUSTER, JOBS, ClusterRow, JobRows
 from dovetail.domain.registry import Registry
-from dovetail.domain.tables import dtype_of
-from dovetail.simulator.rows import Run
+from dovetail.simulator.kernel.rows import Run
 
 RUN = numba.from_dtype(dtype_of(Run))
 MEASURE = types.float64(
@@ -35,9 +35,9 @@ MEASURE = types.float64(
 Runs = Any
 
 
-def measuring(function: Callable[..., float]) -> Late:
+def measuring(function: Callable[..., float]) -> LazyFunction:
     """A metric; arguments as in MEASURE, lower is better."""
-    return Late(MEASURE, function)
+    return LazyFunction(MEASURE, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Metric:
     """A score of one window that has been played to its end."""
 
     name: str
-    measure: Late  # made by `measuring`
+    measure: LazyFunction  # made by `measuring`
 
 
 @kernel

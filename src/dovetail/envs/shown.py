@@ -5,11 +5,11 @@ Rows are shown in the base policy's order, so that action 0 is always what the b
 
 from __future__ import annotations
 
-from dovetail.domain.compiled import inner
+from dovetail.compiled.functions import inner
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.simulator.rows import World
-from dovetail.simulator.state import demand, gathered, scores, waiting
-from dovetail.simulator.stepping import is_candidate
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.state import demand, gathered, scores, waiting
+from dovetail.simulator.kernel.stepping import is_candidate
 
 SHOWN = 256
 """Jobs that a decision shows at most."""

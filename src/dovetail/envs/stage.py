@@ -13,18 +13,25 @@ import numpy as np
 from numba import carray
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
+from dovetail.compiled.tables import column_address, dtype_of
 from dovetail.domain.jobs import Bools, Floats, Ints
-from dovetail.domain.tables import column_address, dtype_of
 from dovetail.envs.observation import Singles
 from dovetail.envs.reward import RUN, gap
 from dovetail.envs.shown import SHOWN, show
 from dovetail.policies.features import Matrix
-from dovetail.simulator.describing import describe
-from dovetail.simulator.rows import World
-from dovetail.simulator.rules import Rules
-from dovetail.simulator.state import accounts, all_demand_facts, cluster, demand, jobs, waiting
-from dovetail.simulator.stepping import choose, decline, go_on, may_decline
+from dovetail.simulator.kernel.facts import describe
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.rules import Rules
+from dovetail.simulator.kernel.state import (
+    accounts,
+    all_demand_facts,
+    cluster,
+    demand,
+    jobs,
+    waiting,
+)
+from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline
 
 DECLINE = SHOWN
 """The action after the last job shown: nothing more is backfilled in this pass."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ import numpy as np
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.bounds import Bounds, lower_bounds, mean_bounds
+from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
-from dovetail.evaluation.policy import OWN, Policy
 from dovetail.evaluation.protocols import default_estimates, plan
 from dovetail.evaluation.run import version
+from dovetail.policies.policy import OWN, Policy, PolicyLike, as_policy
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.inspect import describe
 
@@ -67,13 +67,15 @@ class Comparison:
 
     def to_json(self) -> str:
         """Stable text: sorted keys, unknown numbers as null; only sim_seconds varies."""
-        return json.dumps(_plain(asdict(self)), sort_keys=True, indent=2, allow_nan=False) + "\n"
+        rows = [{**_fields(row), "policy": row.policy.names()} for row in self.rows]
+        data = _plain({**_fields(self), "bound": asdict(self.bound), "rows": rows})
+        return json.dumps(data, sort_keys=True, indent=2, allow_nan=False) + "\n"
 
 
 def compare(
     trace: Trace,
     cluster: Cluster,
-    policies: Iterable[str | Policy],
+    policies: Iterable[PolicyLike],
     estimates: str | None = None,
     seed: int = 0,
     sequences: int | None = None,
@@ -82,6 +84,8 @@ def compare(
     progress: Progress | None = None,
 ) -> Comparison:
     """Run every policy on the whole trace, or on `sequences` random windows of `length` jobs.
+
+    A policy is anything that `as_policy` takes: a name, a checkpoint, an object, a function.
 
     Estimates are made once for the whole trace (without a kind: see `default_estimates`), except
     predicted ones, which every run learns anew from its own past. The result is the same
@@ -133,19 +137,20 @@ def compare(
     )
 
 
-def _distinct(policies: Iterable[str | Policy]) -> tuple[Policy, ...]:
-    parsed = (Policy.parse(text) if isinstance(text, str) else text for text in policies)
-    chosen = tuple(dict.fromkeys(parsed))
+def _distinct(policies: Iterable[PolicyLike]) -> tuple[Policy, ...]:
+    chosen = tuple(dict.fromkeys(map(as_policy, policies)))
     if not chosen:
         raise ConfigError("no policy to compare; name one or more, for example fcfs, saf+none")
     return chosen
 
 
 def _labels(policies: Sequence[Policy]) -> list[str]:
-    """Short names; the placement is left out where all have the same."""
+    """Short names; the placement is left out where all have the same, namesakes are counted."""
     places = {policy.placement for policy in policies} - {OWN}
     shared = places.pop() if len(places) == 1 else None
-    return [policy.label(placement=shared) for policy in policies]
+    names = [policy.label(placement=shared) for policy in policies]
+    earlier = [names[:at].count(name) for at, name in enumerate(names)]
+    return [f"{name} ({n + 1})" if n else name for name, n in zip(names, earlier, strict=True)]
 
 
 def _comparable(outcomes: Mapping[Task, Outcome], policies: int) -> list[int]:
@@ -175,6 +180,11 @@ def _mean(values: Sequence[float]) -> float:
     """Over the windows in which any job ran."""
     known = [value for value in values if not math.isnan(value)]
     return math.fsum(known) / len(known) if known else math.nan
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """A dataclass as a dict, its values as they are."""
+    return {part.name: getattr(record, part.name) for part in fields(record)}
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
+import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -17,10 +17,11 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Estimates
+from dovetail.domain.processes import submit
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.protocols import Window
 from dovetail.evaluation.run import run
+from dovetail.policies.policy import Policy
 
 SMALL = 3_000_000
 """Simulated jobs below which processes cost more than they gain.
@@ -76,11 +77,25 @@ def perform_all(work: Work, workers: int | None, finished: Callable[[Task, Outco
         raise ConfigError(f"workers is {workers}, expected 1 or more")
     jobs = len(work.policies) * sum(window.stop - window.start for window in work.windows)
     wanted = (1 if jobs < SMALL else os.cpu_count() or 1) if workers is None else workers
-    if min(wanted, len(tasks)) > 1:
+    if min(wanted, len(tasks)) > 1 and _travel(work.policies, workers):
         _perform_in_processes(work, tasks, min(wanted, len(tasks)), finished)
         return
     for task in tasks:
         finished(task, work.perform(task))
+
+
+def _travel(policies: Sequence[Policy], workers: int | None) -> bool:
+    """Whether other processes can be given the policies; an error if they were asked for."""
+    try:
+        pickle.dumps(policies)
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        if workers is None:
+            return False
+        raise ConfigError(
+            f"a policy cannot be given to {workers} processes ({problem}); "
+            "define its function at the top of a module, or use workers=1"
+        ) from problem
+    return True
 
 
 def _perform_in_processes(
@@ -90,8 +105,8 @@ def _perform_in_processes(
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     with ProcessPoolExecutor(workers, context, _start_worker, (work, stop)) as pool:
-        futures = {pool.submit(_perform_here, task): task for task in tasks}
         try:
+            futures = {submit(pool, _perform_here, task): task for task in tasks}
             for future in as_completed(futures):
                 finished(futures[future], future.result())
         except BrokenProcessPool as problem:
@@ -115,7 +130,6 @@ _worker: list[_Worker] = []
 
 
 def _start_worker(work: Work, stop: Event) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     _worker[:] = [_Worker(work, stop)]
 
 

@@ -10,7 +10,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Estimates
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.policy import Policy
+from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
 

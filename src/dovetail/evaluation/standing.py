@@ -11,7 +11,7 @@ import numpy as np
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.metrics import bounded_slowdown
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.bounds import Bounds
+from dovetail.evaluation.bounds.bound import Bounds
 from dovetail.evaluation.statistics import Interval, ratio_of_means
 
 

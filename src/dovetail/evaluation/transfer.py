@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.agents.history import Site
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.statistics import Interval
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen
+from dovetail.policies.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.bounds import lower_bounds
-from dovetail.evaluation.policy import Policy
+from dovetail.evaluation.bounds.bound import lower_bounds
 from dovetail.evaluation.run import run
 from dovetail.evaluation.standing import Unseen, measure, standings
+from dovetail.policies.policy import Policy
 from dovetail.traces.estimates import make_estimates
 
 BLOCKS = 40

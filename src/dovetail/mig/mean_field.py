@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from dovetail.domain.compiled import Late
+from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.mig.gpus.cluster import MigCluster
@@ -48,9 +48,9 @@ MATRIX = types.void(
 )
 
 
-def steering(function: Callable[..., None]) -> Late:
+def steering(function: Callable[..., None]) -> LazyFunction:
     """A controller's function; arguments as in MATRIX."""
-    return Late(MATRIX, function)
+    return LazyFunction(MATRIX, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class MeanField:
     """One matrix for all GPUs, asked for after every `every` arrivals and completions."""
 
     name: str
-    matrix: Late  # made by `steering`
+    matrix: LazyFunction  # made by `steering`
     weights: Floats = field(default_factory=lambda: np.empty(0))
     every: int = 5
     most_likely: int = 3

@@ -17,9 +17,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import Late
+from dovetail.compiled.functions import LazyFunction
+from dovetail.compiled.tables import Row, dtype_of
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.tables import Row, dtype_of
 
 KEYS = 4
 """Numbers that a slice is ranked by: the first counts most, the lowest wins."""
@@ -86,9 +86,9 @@ MomentRow = Sequence[MomentFacts]
 Keys = NDArray[np.float64]
 
 
-def ranking(function: Callable[..., None]) -> Late:
+def ranking(function: Callable[..., None]) -> LazyFunction:
     """A rank function; arguments as in RANK."""
-    return Late(RANK, function)
+    return LazyFunction(RANK, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Placer:
     """
 
     name: str
-    rank: Late  # made by `ranking`
+    rank: LazyFunction  # made by `ranking`
     parameters: Mapping[str, float] = field(default_factory=dict)
     weights: Floats = field(default_factory=lambda: np.empty(0))  # of a network; after parameters
     passes: int = 0  # jobs that it may pass over between two events, by declining every slice

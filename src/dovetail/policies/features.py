@@ -30,7 +30,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.policy import AccountRows, ClusterRow, DemandRows, JobRows
 

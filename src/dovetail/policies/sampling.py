@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.registry import Registry
 from dovetail.policies.features import FEATURES, Matrix

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Floats, Ints, Jobs
 from dovetail.domain.policy import History
 from dovetail.prediction.history import fresh, observe_row, predict_row, sorted_recent

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.compiled import Late, kernel
+from dovetail.compiled.functions import LazyFunction, kernel
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
 from dovetail.domain.policy import OBSERVE, PREDICT, History, Predictor
 
@@ -101,4 +101,6 @@ def _observe(history: History, job: int, run: float) -> None:
     observe_row(history, job, run)
 
 
-HISTORY = Predictor("history", Late(PREDICT, _predict), Late(OBSERVE, _observe), fresh)
+HISTORY = Predictor(
+    "history", LazyFunction(PREDICT, _predict), LazyFunction(OBSERVE, _observe), fresh
+)

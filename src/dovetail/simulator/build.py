@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.compiled.tables import new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
 from dovetail.domain.policy import (
@@ -22,11 +23,10 @@ from dovetail.domain.policy import (
     SlurmBackfill,
     Varies,
 )
-from dovetail.domain.tables import new_table
-from dovetail.simulator import rows
-from dovetail.simulator.calendar import BLOCK, most_blocks
+from dovetail.simulator.kernel import rows
+from dovetail.simulator.kernel.calendar import BLOCK, most_blocks
+from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
-from dovetail.simulator.state import NO_RESERVATION
 
 Table = NDArray[Any]
 
@@ -82,7 +82,9 @@ class Tables:
         self.holds = new_table(rows.Hold, parts)
         self.reservations = new_table(rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
-        self.taste = np.append(placement.weights, 0.0)  # never empty: its address must exist
+        self.placement_parameters = np.append(
+            placement.weights, 0.0
+        )  # never empty: its address must exist
         past = history or _no_history()
         self.history_groups, self.history_limit = past.groups, past.limit
         self.history_recent, self.history_total = past.recent, past.total
@@ -102,7 +104,7 @@ class Tables:
         self.world["free_gpus"] = cluster.total_gpus
         self.world["history_levels"] = past.groups.shape[1]
         self.world["history_count"], self.world["history_ring"] = past.recent.shape
-        self.world["taste_count"] = len(placement.weights)
+        self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 

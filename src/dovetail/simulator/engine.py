@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.compiled import Late
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
@@ -25,20 +25,20 @@ from dovetail.domain.policy import (
 )
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.simulator.asking import Asking
 from dovetail.simulator.build import Tables
-from dovetail.simulator.clock import ADVANCE
 from dovetail.simulator.invariants import check
+from dovetail.simulator.kernel.loop import ADVANCE
+from dovetail.simulator.kernel.rules import make_rules
+from dovetail.simulator.kernel.slurm_backfill import advance_slurm
 from dovetail.simulator.layout import REASONS
-from dovetail.simulator.rules import make_rules
-from dovetail.simulator.slurm_backfill import advance_slurm
+from dovetail.simulator.planner import Planner
 from dovetail.simulator.warm import Window, resume
 
 STEPS = 20_000
 """Event times between looks at the outside world: progress, Ctrl-C."""
 
 PLANNED_STEPS = 500
-"""The same for a placement that plans: about half a second."""
+"""The same for a placement that plans, or an ordering in Python: about half a second."""
 
 
 class Simulation:
@@ -63,7 +63,7 @@ class Simulation:
         predicts = ordering.uses_prediction or estimates.seconds is None
         if predicts and predictor is None:
             raise ConfigError(f"{ordering.name} with {estimates.name} estimates needs a predictor")
-        self.trace, self.cluster = trace, cluster
+        self.trace, self.cluster, self.ordering = trace, cluster, ordering
         self.config = {
             "order": ordering.name,
             "order_parameters": dict(ordering.parameters),
@@ -85,8 +85,8 @@ class Simulation:
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
-        self.asking = (
-            Asking(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
+        self.planner = (
+            Planner(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
         )
         if isinstance(backfill, SlurmBackfill):
             self._advance = advance_slurm
@@ -106,8 +106,9 @@ class Simulation:
         began = time.perf_counter()
         more = self._advance(self.tables.world, self.rules, steps)
         self._seconds += time.perf_counter() - began
-        if self.asking is not None:
-            self.asking.raise_failure()
+        self.ordering.score.raise_failure(self.rules.parameters, self.tables.jobs)
+        if self.planner is not None:
+            self.planner.raise_failure()
         return more
 
     @property
@@ -136,7 +137,7 @@ class Simulation:
             events=int(world["events"]),
             fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
             sim_seconds=self._seconds,
-            config={**self.config, "plans": self.asking.counts()} if self.asking else self.config,
+            config={**self.config, "plans": self.planner.counts()} if self.planner else self.config,
         )
 
 
@@ -154,7 +155,8 @@ def simulate(
     """Replay a trace on a cluster under a policy; `checked`: test the state after every event."""
     simulation = Simulation(trace, cluster, ordering, placement, backfill, estimates, predictor)
     simulation.tables.world["checked"] = checked
-    steps = 1 if checked else STEPS if simulation.asking is None else PLANNED_STEPS
+    slow = simulation.planner is not None or ordering.score.in_python
+    steps = 1 if checked else PLANNED_STEPS if slow else STEPS
     more = True
     while more:
         more = simulation.advance(steps)
@@ -200,5 +202,8 @@ def _observe_nothing(history: History, job: int, run: float) -> None:
     return None
 
 
-NO_PREDICTION, NO_OBSERVATION = Late(PREDICT, _predict_nothing), Late(OBSERVE, _observe_nothing)
+NO_PREDICTION, NO_OBSERVATION = (
+    LazyFunction(PREDICT, _predict_nothing),
+    LazyFunction(OBSERVE, _observe_nothing),
+)
 """Stand in where nobody asks."""

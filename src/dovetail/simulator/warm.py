@@ -13,16 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.simulator import events
-from dovetail.simulator.clock import submit_next
-from dovetail.simulator.free import take_bits
-from dovetail.simulator.rows import World
-from dovetail.simulator.rules import Rules
-from dovetail.simulator.state import (
+from dovetail.simulator.kernel import events
+from dovetail.simulator.kernel.allocation import take_bits
+from dovetail.simulator.kernel.loop import submit_next
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.rules import Rules
+from dovetail.simulator.kernel.state import (
     account,
     cluster_facts,
     demand,

@@ -57,15 +57,16 @@ class Cells:
         return self._read(column, read, read.cast(pl.Float64, strict=False), "a number")
 
     def times(
-        self, column: str, reader: Callable[[pl.Series], pl.Series] = epoch_seconds
+        self,
+        column: str,
+        reader: Callable[[pl.Series], pl.Series] = epoch_seconds,
+        expected: str = "a time such as 2020-06-09 18:41:01 or epoch seconds",
     ) -> pl.Series:
         """Seconds since 1970 (or on the trace's own clock), null where missing."""
         if column not in self:
             return self._column(column).cast(pl.Float64)
         read = _known(self._column(column))
-        return self._read(
-            column, read, reader(read), "a time such as 2020-06-09 18:41:01 or epoch seconds"
-        )
+        return self._read(column, read, reader(read), expected)
 
     def table(
         self, columns: Mapping[str, pl.Series | pl.Expr], labels: Mapping[str, str]

@@ -165,7 +165,8 @@ def bad_rows(table: RawTable) -> BadRows | None:
 
 def repeated(table: RawTable) -> BadRows | None:
     """Rows whose id an earlier row has."""
-    rows = ~table.frame["id"].is_first_distinct()
+    ids = table.frame["id"]
+    rows = ~ids.is_first_distinct() & ids.is_not_null()  # no id: another rule's business
     if not rows.any():
         return None
     second = rows.arg_max() or 0

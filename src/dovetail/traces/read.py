@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from dovetail.domain.errors import TraceError
+from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.jobs import UNKNOWN, Floats, JobColumns, Jobs, Names
 from dovetail.domain.trace import Trace
 from dovetail.traces.checks import bad_rows, refuse, repeated, unsorted
 from dovetail.traces.formats import FORMATS
+from dovetail.traces.formats.csv import CSV, csv_with
 from dovetail.traces.repair import REPAIRS, repair_table
 from dovetail.traces.source import read_head
 from dovetail.traces.table import NAMES, Format, Progress, RawTable, silent
@@ -23,17 +25,19 @@ def read_trace(
     format: str | None = None,
     repair: Iterable[str] = (),
     progress: Progress | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Trace:
     """The jobs of a trace file, in order of submission.
 
     `format` is a name of `FORMATS`, guessed from the content if not given; `repair` takes names
-    of `REPAIRS`. Jobs without GPUs and jobs that never ran are left out; the notes say how many.
+    of `REPAIRS`; `columns` says which column of a CSV is which of `FIELDS`. Jobs without GPUs and
+    jobs that never ran are left out; the notes say how many.
     """
     path, report, repairs = Path(path), progress or silent, tuple(repair)
     for name in repairs:
         REPAIRS[name]  # an unknown name should not cost the reading of a large file
     report(0.0, f"reading {path.name}")
-    chosen = FORMATS[format] if format is not None else guess_format(path)
+    chosen = _chosen(path, format, columns or {})
     table = chosen.read(path, report)
     report(0.6, "checking rows")
     # Jobs that need no GPU are no errors, whatever else their rows say.
@@ -51,18 +55,27 @@ def read_trace(
     return trace
 
 
+def _chosen(path: Path, format: str | None, columns: Mapping[str, str]) -> Format:
+    if columns:
+        if format not in (None, CSV.name):
+            raise ConfigError(f"columns are mapped in a CSV only, not in the format {format}")
+        return csv_with(columns)
+    return FORMATS[format] if format is not None else guess_format(path)
+
+
 def guess_format(path: Path) -> Format:
     """The first format that recognises the file's content."""
     head = read_head(path)
     for candidate in FORMATS.values():
         if candidate.sniff(path, head):
             return candidate
-    if path.is_dir():
+    if os.path.isdir(path):
         raise TraceError(f"{path}: is a folder; name the trace file in it")
     if not head.strip():
         raise TraceError(f"{path}: the file is empty")
     raise TraceError(
-        f"{path.name}: cannot tell its format; name it with --format, one of {', '.join(FORMATS)}"
+        f"{path.name}: cannot tell its format; name it with --format, one of {', '.join(FORMATS)}; "
+        "or say which column is which, for example --map submit=COLUMN,duration=COLUMN,gpus=COLUMN"
     )
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
 
-from dovetail.domain.errors import TraceError
 from dovetail.domain.jobs import Jobs, Names
+from dovetail.domain.output import replacing
 from dovetail.domain.trace import Trace
 from dovetail.traces.formats.parquet import COLUMNS, MARK
+from dovetail.traces.parquet_trial import remember_file
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
@@ -20,16 +20,19 @@ def write_trace(trace: Trace, path: str | Path) -> None:
 
     The file appears whole or not at all.
     """
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     facts = json.dumps({"name": trace.name, "notes": list(trace.notes)}, ensure_ascii=False)
-    try:
-        _frame(trace.jobs).write_parquet(part, metadata={MARK: facts})
-        part.replace(path)
-    except OSError as problem:
-        raise TraceError(f"{path}: cannot write: {problem.strerror or problem}") from problem
-    finally:
-        part.unlink(missing_ok=True)
+    write_frame(_frame(trace.jobs), Path(path), {MARK: facts})
+
+
+def write_frame(frame: pl.DataFrame, path: Path, facts: dict[str, str] | None = None) -> None:
+    """Any table as Parquet, whole or not at all."""
+    with replacing(path) as part:
+        try:
+            frame.write_parquet(part, metadata=facts)
+        except pl.exceptions.PolarsError as problem:
+            # Polars has the system's own words at the end of its own: "... IO error: No space".
+            raise OSError(str(problem).rpartition("error: ")[2]) from problem
+        remember_file(part)
 
 
 def _frame(jobs: Jobs) -> pl.DataFrame:

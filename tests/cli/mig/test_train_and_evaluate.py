@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.agents.checkpoint import WEIGHTS_FILE
-from dovetail.agents.search_file import FILE as SEARCH_FILE
+from dovetail.agents.evolution.search_file import FILE as SEARCH_FILE
 from dovetail.cli.mig.train import mig_train
 from dovetail.mig.agents import control_training, placement_training
 from dovetail.mig.agents.catalogue import MIG_AGENTS
+from dovetail.policies.learned.checkpoint import WEIGHTS_FILE
 from tests.cli.conftest import Command
 
 TINY = (

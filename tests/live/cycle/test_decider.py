@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from dovetail.domain.policy import Estimates
-from dovetail.evaluation.policy import Policy
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle import selection
 from dovetail.live.cycle.decider import Decider
@@ -16,6 +15,7 @@ from dovetail.live.cycle.queue_window import by_limit, queue_window_of
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition
 from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.policy import Policy
 from dovetail.simulator import simulate_window
 from tests.live.builders import NOW, large, node, running, snapshot, waiting
 

@@ -133,7 +133,7 @@ def _doctor_as_nobody(cluster: Cluster) -> str:
     config = cluster.layout.slurm_conf.with_name("dovetail.toml")
     config.write_text('policy = "fcfs"\n')
     code = (
-        "import os, pathlib, sys, dovetail.evaluation.policy, dovetail.live.doctor\n"
+        "import os, pathlib, sys, dovetail.policies.policy, dovetail.live.doctor\n"
         "from dovetail.cli.live.doctor import live_doctor\n"
         "os.setuid(65534)\n"
         "live_doctor(pathlib.Path(sys.argv[1]))"

@@ -18,12 +18,12 @@ from dovetail.cli.live.replay import live_replay
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.metrics import summary
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.policy import Policy
 from dovetail.evaluation.run import run as replay_policy
 from dovetail.live.journal import Happened, Journal, JournalError, Outcomes
 from dovetail.live.journal.records import Ended
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.snapshot import LiveJob, LiveNode, Snapshot
+from dovetail.policies.policy import Policy
 from tests.builders import cluster_of, estimates_of, job, trace_of
 from tests.live.journal.builders import at, cycle, open_journal, run
 

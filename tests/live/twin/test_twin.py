@@ -13,9 +13,9 @@ from dovetail.domain.errors import TraceError
 from dovetail.domain.policy import Backfill, Estimates, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.policy import policy_named
 from dovetail.live.twin.comparison import Order, compare_with_twin, slurm_order
 from dovetail.live.twin.watch import MOST_BIAS, bias_of
+from dovetail.policies.policy import policy_named
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
 

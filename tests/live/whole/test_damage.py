@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.evaluation.policy import SHIPPED
 from dovetail.live.config import JournalConfig
 from dovetail.live.model.mode import Mode
+from dovetail.policies.policy import SHIPPED
 from tests.live.cycle.test_controller import fill, queue
 from tests.live.service.test_daemon import touched
 from tests.live.slurm import Cluster

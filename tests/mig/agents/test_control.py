@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.domain.errors import ConfigError
 from dovetail.mig.agents.control_config import ControlTraining, balanced_weight, costs
 from dovetail.mig.agents.control_training import (
@@ -38,6 +37,7 @@ from dovetail.mig.policies.learned.control import (
 )
 from dovetail.mig.simulator import simulate_mig
 from dovetail.mig.workload.day import mig_day
+from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 
 # Seven small slices per GPU are a bad way to begin: there is something to learn at once.
 TOY = ControlTraining(
@@ -60,9 +60,10 @@ def test_tardiness_counts_twice_as_much_as_energy() -> None:
     assert costs(scores, 0.0).tolist() == [2.0, 4.0]
 
 
-def test_a_little_learning_beats_the_static_cluster(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_little_learning_beats_the_static_cluster(tmp_path: Path, seed: int) -> None:
     found: list[ControlProgress] = []
-    checkpoint = train_repartition(TOY, tmp_path, found.append)
+    checkpoint = train_repartition(replace(TOY, seed=seed), tmp_path, found.append)
     assert [progress.epoch for progress in found] == [1, 2, 3, 4]
     assert found[-1].best < 0.9
     policy, _ = load_control(tmp_path)
@@ -160,7 +161,7 @@ def test_the_published_controller_is_the_same_without_torch() -> None:
     field.matrix(field.weights, seen, out)
     with torch.inference_mode():
         expected = network.actor(torch.from_numpy(seen[:37].astype(np.float32))).numpy()
-    assert out.ravel() == pytest.approx(expected, abs=1e-5)
+    assert out.ravel() == pytest.approx(expected, rel=1e-4, abs=1e-4)
     assert np.diag(out).min() > 1.0  # GPUs mostly stay at first
 
 

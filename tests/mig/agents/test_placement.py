@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
 from dovetail.domain.errors import ConfigError, UnknownName
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.placement_config import MIG_DAY, PlacementTraining
@@ -32,6 +31,7 @@ from dovetail.mig.policies.learned.placement import (
 from dovetail.mig.simulator import simulate_mig
 from dovetail.mig.workload.day import mig_day
 from dovetail.mig.workload.seeds import EvaluationDays
+from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 
 SMALL = "2xa100-40:2,12"
 TINY = PlacementTraining(
@@ -40,15 +40,18 @@ TINY = PlacementTraining(
 )  # fmt: skip
 
 
-def test_a_short_training_beats_where_it_began_and_earliest_finish(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_short_training_beats_where_it_began_and_earliest_finish(
+    tmp_path: Path, seed: int
+) -> None:
     seen: list[PlacementProgress] = []
-    train_placement(TINY, tmp_path, seen.append)
+    train_placement(replace(TINY, seed=seed), tmp_path, seen.append)
     days = PlayedDays.of(SMALL, EvaluationDays(0, 6), hours=4.0)
     rule = WAITING_RULES["wait"]
     start, reference = rule.placer(rule.start, "start"), PLACERS["eft"]
     trained = placer_named(str(tmp_path))
     scores = {p.name: days.play(p)[:, 0].mean() for p in (start, reference, trained)}
-    assert scores[trained.name] < min(scores["start"], scores["eft"])
+    assert scores[trained.name] < 0.75 * min(scores["start"], scores["eft"])
     assert [progress.epoch for progress in seen] == [1, 2, 3, 4, 5, 6]
 
 

@@ -66,7 +66,7 @@ def test_numpy_computes_what_torch_computes(activation: str) -> None:
     seen = np.random.default_rng(0).normal(size=(11, 5)).astype(np.float32)
     ours = network_of([*net], activation).scores(seen, np.ones((11, 3)))
     theirs = net(torch.from_numpy(seen)).detach().numpy()
-    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_a_network_is_never_asked_for_a_slot_that_is_not_valid() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.mig.gpus.cluster import MigCluster

@@ -59,9 +59,9 @@ def live_replay(
         write_whole(json, lambda part: part.write_text(found.to_json(), encoding="utf-8"))
         typer.echo(f"figures: {json}")
     if report is not None:
-        from dovetail.evaluation.report import write_report
+        from dovetail.evaluation.report.report import write_report
 
-        write_whole(report, lambda part: write_report(found, part, {RECORDED: schedule}))
+        write_report(found, report, {RECORDED: schedule})
         typer.echo(f"report:  {report}")
 
 

@@ -189,7 +189,7 @@ def _chosen(
     model: GpuModel, nodes: list[str], gpus: int, table: str | None, trace: str | None
 ) -> tuple[tuple[NodePlan, ...], str]:
     from dovetail.api import load_trace
-    from dovetail.evaluation.units import share
+    from dovetail.domain.units import share
     from dovetail.mig.plan.choice import choose_configurations, headroom
     from dovetail.mig.plan.demand import demand_of, parse_demand
     from dovetail.mig.plan.plan import cut_of, spread

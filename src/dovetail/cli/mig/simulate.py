@@ -133,7 +133,7 @@ def _show(
     name: str, who: Contender, figures: Mapping[str, Any], bounds: Mapping[str, float]
 ) -> None:
     from dovetail.cli.screen import facts, results
-    from dovetail.evaluation.units import share
+    from dovetail.domain.units import share
 
     over = figures["energy_joules"] / bounds["energy_joules"] - 1.0
     results().print(

@@ -19,16 +19,16 @@ import numpy as np
 
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill, Estimates
-from dovetail.evaluation.policy import Policy
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
 from dovetail.live.cycle.selection import select
 from dovetail.live.model.decision import Decision, Hint
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Snapshot
+from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
 from dovetail.simulator.engine import digest_of
-from dovetail.simulator.ranking import rank_waiting, start_now
+from dovetail.simulator.kernel.ranking import rank_waiting, start_now
 
 REHEARSAL = Snapshot(
     time=100.0,

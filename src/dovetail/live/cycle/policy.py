@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dovetail.evaluation.policy import SHIPPED, Policy, checkpoint_folder, order_in
 from dovetail.files import check_file
+from dovetail.policies.policy import SHIPPED, Policy, checkpoint_folder, order_in
 
 
 def load_policy(name: str) -> Policy:

@@ -175,8 +175,8 @@ def _submit_script(settings: Mapping[str, str]) -> str | None:
 
 
 def _model(policy: str) -> tuple[str, float | None]:
-    from dovetail.evaluation.policy import checkpoint_folder  # takes a second
     from dovetail.live.cycle.policy import load_policy
+    from dovetail.policies.policy import checkpoint_folder  # takes a second
 
     try:
         folder = checkpoint_folder(load_policy(policy).order)

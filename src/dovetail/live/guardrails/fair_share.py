@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dovetail.evaluation.units import share as per_cent
+from dovetail.domain.units import share as per_cent
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.latest_places import meet

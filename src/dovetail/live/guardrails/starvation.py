@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from dovetail.evaluation.units import duration
+from dovetail.domain.units import duration
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.wording import jobs, shortened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dovetail.evaluation.units import duration
+from dovetail.domain.units import duration
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, fallen_back, passed
 from dovetail.live.guardrails.wording import jobs

@@ -8,10 +8,10 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill, Ordering, Placement
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.bounds import lower_bounds
+from dovetail.evaluation.bounds.bound import lower_bounds
 from dovetail.evaluation.comparison import Comparison, Row
-from dovetail.evaluation.policy import Policy
 from dovetail.live.journal.replay import RECORDED
+from dovetail.policies.policy import Policy
 from dovetail.traces.inspect import describe
 
 

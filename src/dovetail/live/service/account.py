@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dovetail
-from dovetail import compile_cache
+from dovetail.compiled import cache
 from dovetail.live.config import LiveConfig
 
 CACHE = Path("/var/cache/dovetail")
@@ -90,8 +90,8 @@ def _account_of(status: os.stat_result) -> Account:
 
 def _use_cache_of(account: Account) -> None:
     os.environ["HOME"] = account.home
-    os.environ.pop(compile_cache.VARIABLE, None)
+    os.environ.pop(cache.VARIABLE, None)
     os.environ.pop("XDG_CACHE_HOME", None)
     if CACHE.is_dir() and CACHE.stat().st_uid == account.user:
         os.environ["XDG_CACHE_HOME"] = str(CACHE)
-    compile_cache.use(dovetail.__version__)
+    cache.use(dovetail.__version__)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
-from dovetail.agents.checkpoint import Checkpoint
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry
 from dovetail.mig.agents.control_config import ControlTraining
 from dovetail.mig.agents.control_training import train_joint, train_repartition
 from dovetail.mig.agents.placement_config import PlacementTraining
 from dovetail.mig.agents.placement_training import train_placement
+from dovetail.policies.learned.checkpoint import Checkpoint
 
 
 class MigTrainer(Protocol):

@@ -22,9 +22,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
-from dovetail.agents.evolution import Evolution
-from dovetail.agents.search_file import load_search, refuse_damage, save_search
+from dovetail.agents.evolution.search import Evolution
+from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.control_config import ControlTraining, balanced_weight, costs
 from dovetail.mig.gpus.cluster import MigCluster
@@ -42,6 +41,7 @@ from dovetail.mig.policies.learned.control import (
 from dovetail.mig.simulator import MigRules
 from dovetail.mig.simulator.day_runner import DayRunner
 from dovetail.mig.workload.jobs import MigWorkload
+from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
-from dovetail.agents.evolution import Evolution
-from dovetail.agents.search_file import load_search, refuse_damage, save_search
+from dovetail.agents.evolution.search import Evolution
+from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.placement_config import MIG_DAY, REFERENCE, PlacementTraining
 from dovetail.mig.agents.scores import DayScore, PlayedDays
@@ -36,6 +35,7 @@ from dovetail.mig.policy import Placer
 from dovetail.mig.workload.day import RATE, RELAXED
 from dovetail.mig.workload.estimates import EXACT
 from dovetail.mig.workload.seeds import EvaluationDays, TrainingDays, ValidationDays
+from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 
 
 @dataclass(frozen=True, slots=True)

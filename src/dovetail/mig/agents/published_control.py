@@ -19,8 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from dovetail.agents.checkpoint import Checkpoint, save_checkpoint
-from dovetail.agents.rollout import advantages
+from dovetail.agents.ppo.rollout import advantages
 from dovetail.domain.jobs import Bools, Floats
 from dovetail.mig.agents.control_config import ControlTraining, balanced_weight, costs
 from dovetail.mig.envs.config import MigRepartitionConfig
@@ -35,6 +34,7 @@ from dovetail.mig.policies.learned.control import (
 )
 from dovetail.mig.simulator import MigRules
 from dovetail.mig.simulator.day_runner import DayRunner
+from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 
 
 @dataclass(frozen=True, slots=True)

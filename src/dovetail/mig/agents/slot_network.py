@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.agents.models import Arrays
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.registry import Registry
@@ -27,6 +25,8 @@ from dovetail.mig.envs.days import GivenDays
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.workload.day import RATE, RELAXED
 from dovetail.mig.workload.seeds import EvaluationDays
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from dovetail.policies.learned.models import Arrays
 
 Layer = tuple[Floats, Floats]
 """Weights [inputs, outputs] and biases."""

@@ -20,9 +20,9 @@ import numpy as np
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
+from dovetail.compiled.tables import new_table
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Bools, Floats, Ints
-from dovetail.domain.tables import new_table
 from dovetail.envs.batch import InvalidAction
 from dovetail.mig.envs import placement_kernel as kernels
 from dovetail.mig.envs.config import MigPlacementConfig

@@ -17,9 +17,9 @@ import numpy as np
 from numba import carray, types
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import Late, kernel
+from dovetail.compiled.functions import LazyFunction, kernel
+from dovetail.compiled.tables import dtype_of
 from dovetail.domain.registry import Registry
-from dovetail.domain.tables import dtype_of
 from dovetail.mig.mean_field import BINS
 from dovetail.mig.metrics import MINUTE
 from dovetail.mig.policies.features import SLICE_FEATURES, describe_slices
@@ -51,9 +51,9 @@ LIMIT = 100.0
 """No number that is seen is larger, or below its negative."""
 
 
-def observation(function: Callable[..., None]) -> Late:
+def observation(function: Callable[..., None]) -> LazyFunction:
     """An observation; arguments as in OBSERVE."""
-    return Late(OBSERVE, function)
+    return LazyFunction(OBSERVE, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class MigObservation:
     """What is written for a cluster with so many slots."""
 
     name: str
-    write: Late  # made by `observation`
+    write: LazyFunction  # made by `observation`
     width: Callable[[int], int]  # slots -> numbers
 
 

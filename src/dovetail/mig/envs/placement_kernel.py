@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.calls import call, number_from
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.mig.envs.observation import Singles
 from dovetail.mig.metrics import MINUTE
@@ -24,7 +25,6 @@ from dovetail.mig.simulator.rows import (
     task,
     time_on,
 )
-from dovetail.simulator.called import call, number_from
 
 
 class MigStage(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats
 from dovetail.mig.envs.placement_kernel import MigStage, score_day, start_day
 from dovetail.mig.metrics import MINUTE

@@ -17,10 +17,10 @@ import numba
 import numpy as np
 from numba import carray, types
 
-from dovetail.domain.compiled import Late
+from dovetail.compiled.functions import LazyFunction
+from dovetail.compiled.tables import Row, dtype_of
 from dovetail.domain.jobs import Floats
 from dovetail.domain.registry import Registry
-from dovetail.domain.tables import Row, dtype_of
 from dovetail.mig.metrics import ENERGY_WEIGHT
 
 
@@ -47,9 +47,9 @@ REWARD = types.float64(
 )
 
 
-def rewarding(function: Callable[..., float]) -> Late:
+def rewarding(function: Callable[..., float]) -> LazyFunction:
     """A reward; arguments as in REWARD."""
-    return Late(REWARD, function)
+    return LazyFunction(REWARD, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class MigReward:
     """A reward for each step."""
 
     name: str
-    measure: Late  # made by `rewarding`
+    measure: LazyFunction  # made by `rewarding`
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     def numbers(self) -> Floats:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.evaluation.prices import Claims, least_cost
+from dovetail.evaluation.bounds.prices import Claims, least_cost
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.gpus.model import GpuModel
 from dovetail.mig.metrics import MINUTE

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.evaluation import drawing
-from dovetail.evaluation.drawing import BEST, GRID, LIMIT, QUIET, canvas, line, short
+from dovetail.evaluation.report import drawing
+from dovetail.evaluation.report.drawing import BEST, GRID, LIMIT, QUIET, canvas, line, short
 from dovetail.mig.evaluation.columns import BOUND
 from dovetail.mig.evaluation.comparison import MigComparison
 from dovetail.mig.evaluation.history import CutHistory, power

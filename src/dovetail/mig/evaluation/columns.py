@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dovetail.evaluation.table import Cell
-from dovetail.evaluation.units import UNKNOWN, count
+from dovetail.domain.units import UNKNOWN, count
+from dovetail.evaluation.report.table import Cell
 from dovetail.mig.evaluation.comparison import MigComparison, MigRow
 from dovetail.mig.evaluation.contenders import letters
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from dovetail.agents.checkpoint import load_checkpoint
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry
 from dovetail.mig.gpus.cluster import MigCluster
@@ -26,6 +25,7 @@ from dovetail.mig.simulator import simulate_mig
 from dovetail.mig.simulator.engine import Watch
 from dovetail.mig.workload.estimates import EXACT, mig_estimates
 from dovetail.mig.workload.jobs import MigWorkload
+from dovetail.policies.learned.checkpoint import load_checkpoint
 
 NONE = "none"
 """GPUs stay as they are cut."""

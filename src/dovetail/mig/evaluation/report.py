@@ -8,8 +8,8 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from dovetail.evaluation.report_page import definitions, figure, page, table
-from dovetail.evaluation.units import UNKNOWN, count, share
+from dovetail.domain.units import UNKNOWN, count, share
+from dovetail.evaluation.report.page import definitions, figure, page, table
 from dovetail.mig.evaluation import charts
 from dovetail.mig.evaluation.columns import (
     COLUMNS,

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dovetail.agents.checkpoint import load_checkpoint
 from dovetail.domain.errors import ConfigError
 from dovetail.mig.evaluation.contenders import NONE, Contender, placer_behind
 from dovetail.mig.evaluation.static_search import best_configurations, by_weighted
@@ -24,6 +23,7 @@ from dovetail.mig.policies.learned.placement import PLACER_MODELS, SHIPPED, SHIP
 from dovetail.mig.workload.estimates import EXACT
 from dovetail.mig.workload.seeds import SearchDays
 from dovetail.mig.workload.source import MigSource
+from dovetail.policies.learned.checkpoint import load_checkpoint
 
 SEARCH_DAYS = 10
 """With four, the cut that was found did worse on other days than the one it began from."""

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.mig.policy import Keys, MomentRow, Placer, SliceRows, ranking

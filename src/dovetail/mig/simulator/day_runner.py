@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.mig.gpus.cluster import MOST_SLICES, MigCluster
 from dovetail.mig.mean_field import MeanField, steering

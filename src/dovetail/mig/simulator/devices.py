@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from dovetail.domain.compiled import inner
+from dovetail.compiled.functions import inner
 from dovetail.mig.simulator.rows import (
     NOBODY,
     MigWorld,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.mig.gpus.cluster import MOST_SLICES, MigCluster

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from dovetail.domain.compiled import inner
+from dovetail.compiled.functions import inner
 from dovetail.mig.simulator.devices import (
     clear,
     fill,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.mig.simulator.rows import (
     NOBODY,
     MigWorld,

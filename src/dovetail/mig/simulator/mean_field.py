@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.mig.mean_field import BINS, EDGES
 from dovetail.mig.metrics import MINUTE

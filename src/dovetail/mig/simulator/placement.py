@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from dovetail.domain.compiled import inner
-from dovetail.domain.tables import Word
+from dovetail.compiled.functions import inner
+from dovetail.compiled.tables import Word
 from dovetail.mig.policy import MomentFacts, SliceFacts
 from dovetail.mig.simulator.devices import clear, refresh
 from dovetail.mig.simulator.history import believe, expected_end, interrupt, rest, start

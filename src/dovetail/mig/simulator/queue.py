@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.domain.compiled import inner
+from dovetail.compiled.functions import inner
 from dovetail.mig.simulator.rows import MigWorld, need, queue
 
 

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numba import carray, types
 
-from dovetail.domain.compiled import inner
-from dovetail.domain.tables import Row, Word, column_address, dtype_of, row_accessor
+from dovetail.compiled.functions import inner
+from dovetail.compiled.tables import Row, Word, column_address, dtype_of, row_accessor
 from dovetail.mig.policy import KEYS, MomentFacts, SliceFacts
 from dovetail.mig.workload.jobs import COLUMNS
 

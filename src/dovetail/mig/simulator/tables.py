@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.compiled.tables import dtype_of, new_table
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.tables import dtype_of, new_table
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.gpus.model import GpuModel
 from dovetail.mig.policy import KEYS, Busy, MomentFacts, Placer, Preemption, SliceFacts

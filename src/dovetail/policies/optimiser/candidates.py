@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
 from dovetail.policies.optimiser.asks import Asks
 from dovetail.policies.optimiser.groups import Groups

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail.domain.compiled import inner
-from dovetail.policies.optimiser.world import (
+from dovetail.compiled.functions import inner
+from dovetail.policies.optimiser.tables import (
     World,
     choice_row,
     chunk_row,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.domain.compiled import inner
+from dovetail.compiled.functions import inner
 from dovetail.policies.optimiser.filling import (
     MUCH,
     gang_fits,
@@ -13,7 +13,7 @@ from dovetail.policies.optimiser.filling import (
     take_back,
 )
 from dovetail.policies.optimiser.objective import EXTRA_SWITCH
-from dovetail.policies.optimiser.world import World, choice_row, chunk_row, group_row, shape_row
+from dovetail.policies.optimiser.tables import World, choice_row, chunk_row, group_row, shape_row
 
 
 @inner

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
 from dovetail.policies.optimiser.filling import MUCH, put, room, take_back, waste_after
 from dovetail.policies.optimiser.gangs import put_gang
 from dovetail.policies.optimiser.reduced import Reduced
-from dovetail.policies.optimiser.world import (
+from dovetail.policies.optimiser.tables import (
     Board,
     World,
     choice_row,

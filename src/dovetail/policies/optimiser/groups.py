@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.problem import Problem
 from dovetail.policies.optimiser.asks import Asks

@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.sheet import Model
+from dovetail.policies.optimiser.linear_program import Model
 
 SCALE = 1e-3
 """Points are thousands; tolerances of the solver are meant for numbers near one."""

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.domain.jobs import Ints
+from dovetail.policies.optimiser.linear_program import ChunkColumns, Model, Sheet
 from dovetail.policies.optimiser.objective import EXTRA_SWITCH
 from dovetail.policies.optimiser.penalties import charge_fragmentation, charge_switches
 from dovetail.policies.optimiser.reduced import Reduced
-from dovetail.policies.optimiser.sheet import ChunkColumns, Model, Sheet
 
 
 def model_of(reduced: Reduced, rows: Ints) -> Model:

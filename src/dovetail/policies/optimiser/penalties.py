@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.domain.jobs import Ints
+from dovetail.policies.optimiser.linear_program import ChunkColumns, Sheet
 from dovetail.policies.optimiser.objective import EXTRA_SWITCH
 from dovetail.policies.optimiser.reduced import Reduced
-from dovetail.policies.optimiser.sheet import ChunkColumns, Sheet
 
 
 def charge_switches(sheet: Sheet, reduced: Reduced, chunks: ChunkColumns, rows: Ints) -> None:

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from dovetail.domain.compiled import inner, kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.plan import JobPlan, Plan
 from dovetail.domain.problem import Problem

@@ -94,9 +94,13 @@ def kernel_network(arrays: Mapping[str, NDArray[Any]], name: str) -> Ordering:
     return Ordering(name, _kernel_network, Varies.ALWAYS, uses_state=True, weights=weights)
 
 
+def _fits(situations: int, width: int) -> bool:
+    return situations == SITUATIONS and 0 < width <= len(FEATURES)
+
+
 def _table(names: NDArray[Any], name: str) -> Floats:
     """The features of each situation as rows of FEATURES."""
-    if names.ndim != 2 or len(names) != SITUATIONS or names.shape[1] == 0:
+    if names.dtype.kind != "U" or names.ndim != 2 or not _fits(*names.shape):
         raise ConfigError(f"{name}: no table of features for {SITUATIONS} situations")
     unknown = sorted(set(names.ravel().tolist()) - set(FEATURES))
     if unknown:

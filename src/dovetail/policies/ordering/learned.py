@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import (

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.domain.compiled import kernel
+from dovetail.compiled.functions import kernel
+from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import DemandFacts, Ordering
-from dovetail.domain.tables import new_table
 
 Table = NDArray[Any]
 
@@ -36,10 +36,10 @@ def advice(
     """Scores, and how a job may start; from tables of ...Facts rows."""
     out, gate, keep = np.empty(len(jobs)), np.zeros(len(jobs)), np.zeros(len(jobs))
     demands = new_table(DemandFacts, 1) if demands is None else demands
-    rows = np.arange(len(jobs), dtype=np.int64)
+    rows, numbers = np.arange(len(jobs), dtype=np.int64), ordering.numbers()
     _apply(
         ordering.score.pointer,
-        ordering.numbers(),
+        numbers,
         jobs,
         accounts,
         demands,
@@ -49,6 +49,7 @@ def advice(
         gate,
         keep,
     )
+    ordering.score.raise_failure(numbers, jobs)
     return Advice(out, gate, keep)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from dovetail.domain.errors import ClusterError, TraceError
@@ -36,7 +37,7 @@ def read_cluster(path: str | Path, format: str | None = None) -> ClusterFile:
 
 
 def _guess(path: Path) -> ClusterFormat:
-    if path.is_dir():
+    if os.path.isdir(path):
         raise ClusterError(f"{path}: is a folder; name the file in it")
     head = read_head(path)
     for candidate in CLUSTER_FORMATS.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _PARENTHESES = re.compile(r"\([^)]*\)")
-_GPU = re.compile(r"^gpu(?::(?P<type>[^:]*[^:\d][^:]*))?(?::(?P<count>\d+))?$")
+_GPU = re.compile(r"^gpu(?::(?P<type>[^:]*[^:\d][^:]*))?(?::(?P<count>[0-9]{1,9}))?$")
 
 
 def gpus_of(gres: str | None) -> tuple[int, str | None, bool]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dovetail.domain.cluster import MAX_NODES
+from dovetail.domain.errors import ClusterError
 from dovetail.traces.cells import OVERFLOW, read_csv
 from dovetail.traces.clusters.shape import ClusterFormat, Shape, refuse_faults
 from dovetail.traces.source import column_names
@@ -27,11 +29,17 @@ def read(path: Path) -> Shape:
     for vc in cells.frame.columns:
         if vc in ("line", "date", "total", OVERFLOW):
             continue
-        gpus = int(sum(cells.numbers(vc).fill_null(0.0).fill_nan(0.0)))
+        gpus = _gpus(vc, sum(cells.numbers(vc).fill_null(0.0).fill_nan(0.0)))
         for number, start in enumerate(range(0, gpus, GPUS_PER_NODE)):
             shape.add(f"{vc}-{number}", min(GPUS_PER_NODE, gpus - start), partitions=[vc])
     refuse_faults(cells)
     return shape
+
+
+def _gpus(vc: str, count: float) -> int:
+    if not (0 <= count <= MAX_NODES * GPUS_PER_NODE and float(count).is_integer()):
+        raise ClusterError(f"virtual cluster {vc}: {count:g} GPUs, expected a whole number")
+    return int(count)
 
 
 HELIOS = ClusterFormat("helios", "SenseTime Helios cluster_gpu_number.csv", sniff, read)

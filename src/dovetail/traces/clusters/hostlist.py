@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from dovetail.domain.cluster import MAX_NODES
 from dovetail.domain.errors import ClusterError
 
-MAX_NODES = 100_000
-"""More than any cluster has; a list that names more is a mistake or an attack."""
+MAX_DIGITS, MAX_BRACKETS = 9, 5
+"""Of a number, and of one name: Slurm knows no more than three dimensions."""
 
 _ITEM = re.compile(r"(?:[^,\[\]]|\[[^\]]*\])+")
 _BRACKETS = re.compile(r"^([^\[]*)\[([^\]]*)\](.*)$")
@@ -27,18 +29,28 @@ def expand(text: str) -> list[str]:
 
 
 def _expand_item(item: str) -> Iterator[str]:
+    if item.count("[") > MAX_BRACKETS:
+        raise ClusterError(f"host list {item[:40]!r}: more than {MAX_BRACKETS} brackets")
     match = _BRACKETS.match(item)
     if match is None:
         yield item
         return
     head, ranges, tail = match.groups()
+    rests = list(islice(_expand_item(tail), MAX_NODES + 1))
     for part in ranges.split(","):
-        low, _, high = part.partition("-")
-        if not (low.isdecimal() and (high or low).isdecimal()):
-            raise ClusterError(f"host list {item[:40]!r}: cannot read [{ranges[:40]}]")
-        for number in range(int(low), int(high or low) + 1):
-            for rest in _expand_item(tail):
-                yield f"{head}{number:0{len(low)}d}{rest}"
+        width = len(part.partition("-")[0])
+        for number in _numbers(part, item):
+            for rest in rests:
+                yield f"{head}{number:0{width}d}{rest}"
+
+
+def _numbers(part: str, item: str) -> range:
+    low, _, high = part.partition("-")
+    high = high or low
+    readable = low.isdecimal() and high.isdecimal() and max(len(low), len(high)) <= MAX_DIGITS
+    if not readable or int(low) > int(high):
+        raise ClusterError(f"host list {item[:40]!r}: cannot read [{part[:40]}]")
+    return range(int(low), int(high) + 1)
 
 
 def compress(names: Sequence[str]) -> list[tuple[str, int]]:
@@ -69,7 +81,7 @@ def _split(name: str) -> tuple[str, str, str]:
 def _follows(before: str, name: str, first: str) -> bool:
     """Whether `name` is the next of a run that cluster files expand as it was."""
     (head, low, tail), (next_head, number, next_tail) = _split(before), _split(name)
-    if not (low.isascii() and low and number.isascii() and number):
+    if not (low.isascii() and low and number.isascii() and number and len(number) <= MAX_DIGITS):
         return False
     # Leading zeros hold the width of the first number; without them numbers grow freely.
     zeros = _split(first)[1]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dovetail.domain.cluster import ANY_TYPE, Cluster, Node, Partition
+from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.traces.cells import Cells
 
@@ -46,6 +46,8 @@ class Shape:
         if not gpus:
             self._without += 1
             return
+        if len(self._nodes) == MAX_NODES:
+            raise ClusterError(f"{self.name}: more than {MAX_NODES:,} nodes")
         if name in self._nodes:
             raise ClusterError(f"{self.name}: node {name!r} is named twice")
         self._nodes[name] = Node(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 
 from dovetail.traces.clusters.gres import gpus_of
@@ -13,6 +14,7 @@ from dovetail.traces.clusters.shape import ClusterFormat, Shape
 from dovetail.traces.source import read_text
 
 _NODE_LINE = re.compile(rb"(?mi)^\s*NodeName=")
+_COUNT = re.compile(r"^[0-9]{1,9}$")
 _FIELD = re.compile(r'([A-Za-z]+)\s*=\s*("[^"]*"|\S+)')
 
 Fields = dict[str, str]
@@ -61,11 +63,11 @@ def _cpus(fields: Fields) -> str | None:
     if "cpus" in fields or "procs" in fields:
         return fields.get("cpus", fields.get("procs"))
     sockets = fields.get("sockets", fields.get("socketsperboard", "1"))
-    factors = (sockets, fields.get("corespersocket", "1"), fields.get("threadspercore", "1"))
-    if "corespersocket" not in fields or not all(factor.isdecimal() for factor in factors):
+    others = (fields.get(name, "1") for name in ("corespersocket", "threadspercore", "boards"))
+    factors = (sockets, *others)
+    if "corespersocket" not in fields or not all(_COUNT.match(factor) for factor in factors):
         return None
-    boards = int(fields.get("boards", "1"))
-    return str(boards * int(factors[0]) * int(factors[1]) * int(factors[2]))
+    return str(prod(map(int, factors)))
 
 
 def _priority(fields: Fields) -> float:

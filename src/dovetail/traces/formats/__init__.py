@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dovetail.domain.registry import Registry
 from dovetail.traces.formats.acme import ACME
+from dovetail.traces.formats.csv import CSV
 from dovetail.traces.formats.helios import HELIOS
 from dovetail.traces.formats.openb import OPENB
 from dovetail.traces.formats.pai2020 import PAI2020
@@ -30,6 +31,7 @@ FORMATS: Registry[Format] = Registry(
             PAI2020,
             OPENB,
             RLTUNE,
+            CSV,
         )
     },
 )

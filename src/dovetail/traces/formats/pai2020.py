@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -20,13 +21,13 @@ _HEADERS = {
 
 
 def sniff(path: Path, head: bytes) -> bool:
-    if path.is_dir():
+    if os.path.isdir(path):
         return (path / _TASK).is_file()
     return path.name == _TASK or first_line(head) == _HEADERS[_TASK]
 
 
 def read(path: Path, progress: Progress) -> RawTable:
-    path = path / _TASK if path.is_dir() else path
+    path = path / _TASK if os.path.isdir(path) else path
     cells = read_table(path, _HEADERS[_TASK])
     cells.require("job_name", "start_time", "end_time", "plan_gpu")
     progress(0.3, "reading columns")

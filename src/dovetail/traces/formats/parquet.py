@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import polars as pl
 
-from dovetail.domain.errors import TraceError
 from dovetail.traces.cells import Cells
+from dovetail.traces.fields import FIELDS
+from dovetail.traces.parquet_trial import read_parquet
 from dovetail.traces.source import read_bytes
 from dovetail.traces.table import NUMBERS, Format, Progress, RawTable
 
-COLUMNS = {
-    "id": "job_id",
-    "submit": "submit_time",
-    "run": "duration",
-    "gpus": "req_gpus",
-    "limit": "req_time",
-    "nodes": "num_nodes",
-    "cpus": "req_cpus",
-    "memory": "req_mem_gb",
-    "gpu_type": "gpu_type",
-    "partition": "vc",
-    "user": "user",
-    "qos": "qos",
-    "kind": "kind",
-    "mig": "mig",
-    "priority": "priority",
-    "deadline": "deadline",
-    "exempt": "exempt",
-    "recorded_start": "start_time",
-}
+COLUMNS = {field.column: field.parquet for field in FIELDS.values()}
 """Canonical column -> its name in the file."""
 
 MARK = "dovetail.trace"
@@ -44,22 +25,12 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 def read(path: Path, progress: Progress) -> RawTable:
-    frame, mark = _load(path)
+    frame, facts = read_parquet(read_bytes(path), path.name)
+    mark = facts.get(MARK)
     cells = Cells(path.name, frame.with_row_index("line", offset=1), unit="row")
     cells.require("job_id", "submit_time", "duration")
     progress(0.4, "reading columns")
     return _foreign(cells) if mark is None else _ours(cells, mark)
-
-
-def _load(path: Path) -> tuple[pl.DataFrame, str | None]:
-    data = read_bytes(path)
-    try:
-        mark = pl.read_parquet_metadata(io.BytesIO(data)).get(MARK)
-        return pl.read_parquet(io.BytesIO(data)), mark
-    # Polars panics, beside its errors, on some files that are cut or garbled.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
-        words = str(problem).split("\n", 1)[0]
-        raise TraceError(f"{path.name}: truncated or broken Parquet ({words})") from None
 
 
 def _ours(cells: Cells, mark: str) -> RawTable:

@@ -18,8 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint
-from dovetail.agents.models import Arrays
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.registry import Registry
@@ -31,6 +29,8 @@ from dovetail.mig.policies.controllers import TOLD, matrix_field, score_field
 from dovetail.mig.policies.learned.placement import WAITING_RULES
 from dovetail.mig.policy import Placer
 from dovetail.mig.workload.jobs import SIZES
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint
+from dovetail.policies.learned.models import Arrays
 
 STATIC_PLACER = PLACERS["categorical-edf"]
 """The placement under a controller that is learned alone."""

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.agents.checkpoint import Checkpoint, load_checkpoint
-from dovetail.agents.models import Arrays
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.registry import Registry
@@ -24,6 +22,8 @@ from dovetail.mig.policies import PLACERS
 from dovetail.mig.policies.prices import PriceWeights, priced
 from dovetail.mig.policies.unsure_prices import UnsurePrices, unsure_priced
 from dovetail.mig.policy import Placer
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint
+from dovetail.policies.learned.models import Arrays
 
 SHIPPED_NAME = "dovetail"
 SHIPPED = Path(__file__).parent / "shipped"

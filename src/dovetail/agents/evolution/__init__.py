@@ -1,0 +1,1 @@
+"""Evolution of an index policy on replays."""

@@ -1,0 +1,149 @@
+"""Candidates play replays on Ray: on a running cluster, or on one of our own on this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from copy import deepcopy
+from importlib import import_module
+from importlib.util import find_spec
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from dovetail.agents.evolution.players import mean_scores, play_one
+from dovetail.agents.evolution.replays import Replay, Score
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
+from dovetail.policies.learned.families import FAMILIES, Family
+
+STORE = 256 << 20
+"""Bytes of shared memory of our own cluster; a replay of 30,000 jobs takes 10 MB.
+
+Ray's default, 30 % of the machine's memory, is more than /dev/shm has in many containers.
+"""
+
+
+REACHED_WITHIN = 10.0
+"""Seconds for a connection to a running cluster."""
+
+LOOPBACK = "127.0.0.1"
+STAY_LOCAL = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+"""Read when Ray is imported. Whoever reaches Ray's ports can run code, and on Linux Ray replaces
+127.0.0.1 by an address that others can reach, and listens on all of them. With the first of these
+all its sockets are on the loopback, as they are on other systems; the second stops its reports."""
+
+
+def require_ray() -> None:
+    """Raise an error that says how to install Ray, if it is missing."""
+    if find_spec("ray") is None:
+        raise ConfigError(
+            "--engine ray needs Ray, which is not installed: pip install 'dovetail-scheduler[ray]'"
+        )
+
+
+class RayPlayers:
+    """`Players` on Ray: every worker is an actor that gets the replays once.
+
+    with RayPlayers(replays, FAMILIES["index"], workers=8, address="ray-head:6379") as players:
+        scores = players.play(candidates, chosen=[0, 3, 5])
+    """
+
+    def __init__(
+        self,
+        replays: Sequence[Replay],
+        family: Family,
+        workers: int = 1,
+        address: str | None = None,
+    ) -> None:
+        self._replays, self._family = list(replays), family
+        self._workers, self._address = workers, address
+        require_ray()
+        self._ray: Any = None
+        self._pool: Any = None
+
+    def __enter__(self) -> RayPlayers:
+        if self._address is None:
+            os.environ.update(STAY_LOCAL)
+        self._ray = import_module("ray")
+        if self._ray.is_initialized():
+            raise ConfigError("this process is connected to Ray already; leave that first")
+        try:
+            self._connect()
+            actor = self._ray.remote(_Player).options(num_cpus=1)
+            shared = self._ray.put(self._replays)
+            actors = [actor.remote(shared) for _ in range(self._workers)]
+            self._pool = import_module("ray.util").ActorPool(actors)
+        except BaseException:
+            self._ray.shutdown()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pool = None
+        self._ray.shutdown()  # ends our own cluster, or our actors on a running one
+
+    def play(self, candidates: Floats, chosen: Sequence[int]) -> list[Score]:
+        """Mean score of every candidate over the chosen replays; the same for any workers."""
+        name = self._family.name
+        tasks = [(row, number) for row in candidates for number in chosen]
+        try:
+            found = self._pool.map(lambda actor, task: actor.play.remote(name, *task), tasks)
+            return mean_scores(list(found), len(candidates))
+        except self._ray.exceptions.RayActorError as problem:
+            raise ConfigError(
+                "a Ray worker ended unexpectedly: is this version of Dovetail installed on every "
+                f"node, and is there memory? Run the command again to go on. {problem}"
+            ) from problem
+
+    def _connect(self) -> None:
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if self._address is None:
+            self._ray.init(
+                "local", num_cpus=self._workers, object_store_memory=STORE,
+                include_dashboard=False, _node_ip_address=LOOPBACK, **quiet,
+            )  # fmt: skip
+            if any(node["NodeManagerAddress"] != LOOPBACK for node in self._ray.nodes()):
+                raise ConfigError(
+                    "Ray was imported before and would listen to the network; start it from a "
+                    "process that does not import it, or give --address"
+                )
+            return
+        _reach(self._address)
+        self._ray.init(self._address, **quiet)
+        cores = int(self._ray.cluster_resources().get("CPU", 0))
+        if cores < self._workers:
+            raise ConfigError(
+                f"--workers {self._workers}: the Ray cluster at {self._address} has {cores} CPUs"
+            )
+
+
+def _reach(address: str) -> None:
+    """Raise if nobody listens at HOST:PORT; Ray itself would go on trying for many minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise ConfigError(f"--address {address!r}: expected HOST:PORT, for example head:6379")
+    try:
+        socket.create_connection((host, int(port)), REACHED_WITHIN).close()
+    except (OSError, OverflowError) as problem:
+        raise ConfigError(
+            f"--address {address}: no Ray there ({problem}); start it with: ray start --head"
+        ) from problem
+
+
+class _Player:
+    """An actor: one process that plays."""
+
+    def __init__(self, replays: list[Replay]) -> None:
+        # Arrays in Ray's shared memory are read-only, for which kernels compile anew: 1.8 s.
+        self._replays = deepcopy(replays)
+
+    def play(self, family: str, vector: Floats, number: int) -> Score:
+        return play_one(self._replays, FAMILIES[family], np.array(vector), number)

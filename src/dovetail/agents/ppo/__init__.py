@@ -1,0 +1,1 @@
+"""Proximal policy optimisation on decisions of unequal size."""

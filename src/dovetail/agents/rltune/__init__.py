@@ -1,0 +1,1 @@
+"""RLTune: priorities learned by PPO against a base policy."""

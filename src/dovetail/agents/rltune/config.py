@@ -1,0 +1,49 @@
+"""How RLTune is trained; importable without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dovetail.agents.ppo.config import PpoConfig
+from dovetail.agents.rltune.starts import STARTS
+from dovetail.domain.errors import ConfigError
+from dovetail.envs.reward import METRICS
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.sampling import SELECTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class RltuneConfig:
+    """The paper's settings where it gives any; stored with the checkpoint."""
+
+    base: str = "fcfs"  # the policy to be better than; the queue is shown in its order
+    metric: str = "bsld"  # by which
+    features: str = "sampled"  # what is seen of a job: sampled, raw or all
+    start: str = "saf"
+    temperature: float = 2.0  # of the start as SAF; higher explores less
+    epochs: int = 100
+    episodes_per_epoch: int = 100
+    length: int = 256  # jobs of an episode
+    windows: int = 256  # to draw episodes from
+    validation_windows: int = 64
+    environments: int = 50  # played side by side
+    estimates: str = "noisy:1"
+    ppo: PpoConfig = PpoConfig()  # noqa: RUF009 - it is frozen
+    validate_every: int = 5  # epochs
+    patience: int = 8  # validations without improvement
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in (
+            "epochs", "episodes_per_epoch", "length", "windows", "validation_windows",
+            "environments", "validate_every", "patience",
+        ):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")
+        if not self.temperature > 0:
+            raise ConfigError(f"temperature is {self.temperature}, expected above 0")
+        if self.seed < 0:
+            raise ConfigError(f"seed is {self.seed}, expected 0 or more")
+        # Looking each part up is the check: an unknown name answers "did you mean".
+        _ = ORDERINGS[self.base], METRICS[self.metric], SELECTIONS[self.features]
+        _ = STARTS[self.start]

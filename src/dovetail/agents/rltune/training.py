@@ -1,0 +1,215 @@
+"""RLTune: priorities learned by PPO against a base policy; resumable, interruptible, validated.
+
+    train_rltune([Site(trace, cluster)], Path("model"), RltuneConfig(base="fcfs", metric="bsld"))
+
+The last tenth of the trace is never looked at. Of the rest, the first eight ninths make the
+windows to learn in, the last ninth those by which the best network is chosen. The folder holds
+the best network (a checkpoint), `training.pt` to go on from, and `logs` for TensorBoard.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.tensorboard import SummaryWriter
+
+from dovetail.agents.history import Parts, Site, divide, facts, refuse_other
+from dovetail.agents.ppo.learner import Ppo, Update
+from dovetail.agents.ppo.networks import KernelActor, QueueCritic
+from dovetail.agents.ppo.rollout import play_best
+from dovetail.agents.rltune.config import RltuneConfig
+from dovetail.agents.rltune.starts import STARTS
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.output import replacing
+from dovetail.domain.trace import Trace
+from dovetail.envs import Pool, QueuePriorityBatch, QueuePriorityConfig, TraceWindows
+from dovetail.envs.observation import OBSERVATIONS
+from dovetail.envs.shown import SHOWN
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from dovetail.policies.sampling import SELECTIONS
+
+STATE_FILE, LOGS = "training.pt", "logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One epoch; gaps are shares of the base policy's score, above 0 is better."""
+
+    epoch: int
+    epochs: int
+    base: str
+    gap: float  # of sampled actions, in training
+    validation: float  # of the best network so far
+
+    def __str__(self) -> str:
+        word = "better" if self.validation >= 0 else "worse"
+        return (
+            f"epoch {self.epoch}/{self.epochs}: {abs(self.validation):.1%} {word} than {self.base}"
+        )
+
+
+def train_rltune(
+    sites: Sequence[Site],
+    folder: Path,
+    config: RltuneConfig,
+    report: Callable[[Progress], None] = lambda progress: None,
+    workers: int = 1,
+) -> Checkpoint:
+    """Train, or go on where an earlier call with the same configuration stopped.
+
+    `workers` are threads that step environments; any number finds the same. After a
+    KeyboardInterrupt the best network so far is in the folder.
+    """
+    if len(sites) != 1:
+        raise ConfigError(
+            f"rltune learns from one history at a time, not from {len(sites)}; "
+            "the agent evolution learns from several"
+        )
+    trace, cluster = sites[0]
+    parts = divide(trace, config.length)
+    run = _Run(folder, config, cluster, parts, facts("rltune", config, sites), workers)
+    with _one_thread(), closing(run):
+        run.resume()
+        # An epoch ends by writing its state: a training that is interrupted has nothing to save.
+        run.go_on(report)
+    return load_checkpoint(folder)
+
+
+class _Run:
+    """The state of a training: the learner, the best network, and their files."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: RltuneConfig,
+        cluster: Cluster,
+        parts: Parts,
+        facts: dict[str, Any],
+        threads: int,
+    ) -> None:
+        self.folder, self.config, self.facts = folder, config, facts
+        self.selection = SELECTIONS[config.features]
+        pool = Pool(_windows(parts.learning, cluster, config, config.windows, config.seed))
+        self.environments = QueuePriorityBatch(
+            count=config.environments, threads=min(threads, config.environments), pool=pool
+        )
+        unseen = _windows(
+            parts.validation, cluster, config, config.validation_windows, config.seed + 1
+        )
+        self.validation = QueuePriorityBatch(count=config.validation_windows, pool=Pool(unseen))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            self.actor = KernelActor(self.selection.width)
+            critic = QueueCritic(SHOWN, unseen.observation.critic_width)
+        rule = STARTS[config.start](self.selection, cluster.total_gpus, config.temperature)
+        if rule is not None:
+            self.actor.follow(rule)
+        self.learner = Ppo(self.actor, critic, config.ppo)
+        self.epoch, self.best, self.stale = 0, -math.inf, 0
+        self.logs: SummaryWriter | None = None
+
+    def resume(self) -> None:
+        """Take up an earlier training of the same configuration; another one is an error."""
+        path = self.folder / STATE_FILE
+        if not path.exists():
+            self.validate()  # the start is the network to beat
+            return
+        try:
+            found = torch.load(path, weights_only=True)
+            about = json.loads(found["about"])
+        except (OSError, RuntimeError, KeyError, ValueError) as problem:
+            raise ConfigError(f"{path}: not a readable training: {problem}") from problem
+        refuse_other(self.folder, about["facts"], self.facts)
+        for name, part in self._parts().items():
+            part.load_state_dict(found[name])
+        self.epoch, self.best, self.stale = about["epoch"], about["best"], about["stale"]
+
+    def save(self) -> None:
+        about = {"facts": self.facts, "epoch": self.epoch, "best": self.best, "stale": self.stale}
+        states = {name: part.state_dict() for name, part in self._parts().items()}
+        with replacing(self.folder / STATE_FILE) as path:
+            torch.save({"about": json.dumps(about), **states}, path)
+
+    def go_on(self, report: Callable[[Progress], None]) -> None:
+        config = self.config
+        self.logs = SummaryWriter(str(self.folder / LOGS), purge_step=self.epoch + 1)
+        while self.epoch < config.epochs and self.stale < config.patience:
+            # All chance of an epoch is its own, so that a training that goes on repeats nothing.
+            random = np.random.default_rng((config.seed, self.epoch))
+            update = self.learner.learn(self.environments, config.episodes_per_epoch, random)
+            self.epoch += 1
+            self._log(update)
+            if self.epoch % config.validate_every == 0 or self.epoch == config.epochs:
+                self.validate()
+            self.save()
+            report(Progress(self.epoch, config.epochs, config.base, update.gap, self.best))
+
+    def validate(self) -> None:
+        """Keep the network if it is the best on windows that it never played."""
+        seen = self.validation.begin(np.arange(self.validation.count))
+        gap = float(play_best(self.validation, self.actor, seen).mean())
+        if self.logs is not None:
+            self.logs.add_scalar("gap/validation", gap, self.epoch)
+        self.stale += 1
+        if gap > self.best:
+            self.best, self.stale = gap, 0
+            card = {**self.facts, "epoch": self.epoch, "validation_gap": gap}
+            arrays = self.actor.arrays(self.selection)
+            save_checkpoint(self.folder, Checkpoint("rltune", arrays, card))
+
+    def close(self) -> None:
+        self.environments.close()
+        self.validation.close()
+        if self.logs is not None:
+            self.logs.close()
+
+    def _parts(self) -> dict[str, Any]:
+        learner = self.learner
+        return {"actor": learner.actor, "critic": learner.critic, "optimiser": learner.optimiser}
+
+    def _log(self, update: Update) -> None:
+        if self.logs is None:
+            return
+        for name, value in (
+            ("gap/training", update.gap),
+            ("loss/actor", update.actor_loss),
+            ("loss/critic", update.critic_loss),
+            ("policy/entropy", update.entropy),
+            ("policy/divergence", update.divergence),
+            ("speed/decisions per second", update.decisions / update.seconds),
+        ):
+            self.logs.add_scalar(name, value, self.epoch)
+
+
+def _windows(
+    trace: Trace, cluster: Cluster, config: RltuneConfig, count: int, seed: int
+) -> QueuePriorityConfig:
+    length = min(config.length, len(trace))
+    return QueuePriorityConfig(
+        TraceWindows(trace, cluster, length, config.estimates),
+        order=config.base,
+        metric=config.metric,
+        observation=OBSERVATIONS[config.features],
+        pool=count,
+        seed=seed,
+    )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Layers of 32 units are too small to share out, and sums keep their order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,1 @@
+"""Numba plumbing: decorators, record tables, functions passed by address, the cache."""

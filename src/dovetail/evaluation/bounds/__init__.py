@@ -1,0 +1,1 @@
+"""Limits that no scheduler can beat."""

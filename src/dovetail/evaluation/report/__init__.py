@@ -1,0 +1,1 @@
+"""Comparisons for people: tables, charts, one HTML page."""

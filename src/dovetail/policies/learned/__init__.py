@@ -1,0 +1,1 @@
+"""Learned policies as files: what a training leaves behind, and how it runs without torch."""

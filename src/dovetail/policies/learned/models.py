@@ -1,0 +1,47 @@
+"""Kinds of trained models: each turns the arrays of a checkpoint into a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.registry import Registry
+from dovetail.policies.learned.families import FAMILIES, Learned
+from dovetail.policies.ordering.kernel_network import kernel_network
+from dovetail.policies.placement import PLACEMENTS
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def index(arrays: Arrays, name: str) -> Learned:
+    """An index of fifteen weighed terms orders the jobs; nodes are chosen by lifetime."""
+    return FAMILIES["index"].policy(_vector(arrays, name), name)
+
+
+def network(arrays: Arrays, name: str) -> Learned:
+    """A network that corrects the order of SAF and decides which jobs may be backfilled.
+
+    It is applied to every waiting job: 17 features, hidden layers of 16 and 8, two outputs.
+    """
+    return FAMILIES["network"].policy(_vector(arrays, name), name)
+
+
+def rltune(arrays: Arrays, name: str) -> Learned:
+    """A kernel network that gives each waiting job a priority, and declining one of its own."""
+    return Learned(kernel_network(arrays, name), PLACEMENTS["best-fit"])
+
+
+def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
+    weights = arrays.get("weights", np.empty(0))
+    if weights.dtype.kind != "f":
+        raise ConfigError(f"{name}: weights are not numbers; train it again")
+    return weights.astype(np.float64)
+
+
+MODELS: Registry[Callable[[Arrays, str], Learned]] = Registry(
+    "kind of model", {"index": index, "network": network, "rltune": rltune}
+)

@@ -1,0 +1,159 @@
+"""A policy: an order, a backfill and a placement, written `saf+easy@best-fit` or given as objects.
+
+as_policy("saf+none@fgd")                       # names, or the folder of a checkpoint
+as_policy(Ordering("mine", score))              # objects of your own, a placement alike
+as_policy(lambda job: job.gpus * job.estimate)  # a plain function of a job
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
+from dovetail.domain.registry import Registry
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+
+BACKFILLS: Registry[BackfillRule] = Registry(
+    "backfill", {part.value: part for part in (*Backfill, SlurmBackfill())}
+)
+
+
+def backfill_named(text: str) -> BackfillRule:
+    """From `easy`, `slurm` or `slurm:interval=60,window=2880`."""
+    name, _, parameters = text.partition(":")
+    rule = BACKFILLS[name]
+    if not parameters:
+        return rule
+    if not isinstance(rule, SlurmBackfill):
+        raise ConfigError(f"backfill {name} has no parameters, {parameters!r} was given")
+    return SlurmBackfill.parse(parameters)
+
+
+SHIPPED_NAME = "dovetail"
+SHIPPED = Path(__file__).parent / "learned" / "shipped"
+"""A policy trained on several histories, for clusters without a training of their own."""
+
+OWN = "own"
+"""The placement that a checkpoint was trained with."""
+
+
+def policy_named(text: str) -> tuple[Ordering, Placement]:
+    """The ordering behind a name or a checkpoint's folder, and the placement that goes with it.
+
+    The one place that knows what an order may be called.
+    """
+    folder = checkpoint_folder(text)
+    if folder is not None:
+        from dovetail.policies.learned.checkpoint import load_checkpoint  # spares others its import
+
+        return load_checkpoint(folder).policy(text)
+    if text not in ORDERINGS:
+        raise ORDERINGS.unknown(text, SHIPPED_NAME)
+    return ORDERINGS[text], PLACEMENTS["best-fit"]
+
+
+def checkpoint_folder(text: str) -> Path | None:
+    """Where the checkpoint of this name lies; None: it is not one."""
+    if text == SHIPPED_NAME:
+        return SHIPPED
+    return Path(text) if text not in ORDERINGS and os.path.isdir(text) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Names, checked on construction, and the objects behind those that no registry knows.
+
+    >>> Policy.parse("saf@fgd").label()
+    'saf+easy@fgd'
+    """
+
+    order: str
+    backfill: str = Backfill.EASY.value
+    placement: str = ""  # empty: best-fit, or what the checkpoint was trained with
+    ordering: Ordering | None = field(default=None, repr=False)  # None: the one of that name
+    placer: Placement | None = field(default=None, repr=False)  # likewise
+
+    def __post_init__(self) -> None:
+        if not self.placement:
+            trained = self.ordering is None and checkpoint_folder(self.order)
+            object.__setattr__(self, "placement", OWN if trained else "best-fit")
+        # Looking each part up is the check: an unknown name answers "did you mean".
+        self.parts()
+
+    @classmethod
+    def parse(cls, text: str, backfill: str = Backfill.EASY.value, placement: str = "") -> Policy:
+        """From ORDER[+BACKFILL][@PLACEMENT]; the other arguments stand in for what is left out."""
+        head, _, place = _cut(text, "@")
+        order, _, fill = _cut(head, "+")
+        return cls(order.strip(), fill.strip() or backfill, place.strip() or placement)
+
+    def parts(self) -> tuple[Ordering, Placement, BackfillRule]:
+        """What the simulator takes."""
+        if self.ordering is None:
+            ordering, own = policy_named(self.order)
+        else:
+            ordering, own = self.ordering, PLACEMENTS["best-fit"]
+        placement = self.placer or (own if self.placement == OWN else PLACEMENTS[self.placement])
+        return ordering, placement, backfill_named(self.backfill)
+
+    def names(self) -> dict[str, str]:
+        """What a result says of it."""
+        return {"order": self.order, "backfill": self.backfill, "placement": self.placement}
+
+    def label(self, backfill: str | None = None, placement: str | None = None) -> str:
+        """The text that `parse` reads, without what equals a default given here."""
+        fill = "" if self.backfill == backfill else f"+{self.backfill}"
+        place = "" if self.placement in (placement, OWN) else f"@{self.placement}"
+        return f"{self.order}{fill}{place}"
+
+
+PolicyLike = str | Path | Policy | Ordering | Placement | Callable[..., float]
+"""What `as_policy` makes a policy of."""
+
+
+def as_policy(given: PolicyLike) -> Policy:
+    """The policy behind whatever stands for one; see the top of this file.
+
+    An ordering gets EASY backfilling and best-fit, a placement the order of arrival.
+    """
+    match given:
+        case Policy():
+            return given
+        case str():
+            return Policy.parse(given)
+        case Path():
+            return Policy(str(given))
+        case Ordering():
+            return Policy(given.name, ordering=given)
+        case Placement():
+            return Policy("fcfs", placement=given.name, placer=given)
+        case _ if callable(given):
+            from dovetail.policies.ordering.function import ordering_from  # spares others Numba
+
+            return as_policy(ordering_from(given))
+    raise ConfigError(
+        f"{given!r} is no policy; expected ORDER[+BACKFILL][@PLACEMENT], a checkpoint's folder, "
+        "an Ordering, a Placement, or a function of a job"
+    )
+
+
+def order_in(text: str) -> str:
+    """The order that a policy's name begins with, as it stands there; nothing is looked up.
+
+    >>> order_in("saf+easy@fgd"), order_in("models/a@b/run")
+    ('saf', 'models/a@b/run')
+    """
+    head, _, _ = _cut(text, "@")
+    order, _, _ = _cut(head, "+")
+    return order.strip()
+
+
+def _cut(text: str, sign: str) -> tuple[str, str, str]:
+    """Split at the last sign, unless it is part of a path: an order may be a folder."""
+    head, found, tail = text.rpartition(sign)
+    return (head, found, tail) if found and "/" not in tail else (text, "", "")

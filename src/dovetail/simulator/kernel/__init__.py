@@ -1,0 +1,1 @@
+"""The compiled simulator: one file for each concern of an event, a pass, a placement."""

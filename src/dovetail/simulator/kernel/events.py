@@ -1,0 +1,53 @@
+"""Completions and overruns to come: a binary heap ordered by (time, code)."""
+
+from __future__ import annotations
+
+from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.state import event
+
+
+@inner
+def _before(time: float, code: int, other_time: float, other_code: int) -> bool:
+    return time < other_time or (time == other_time and code < other_code)
+
+
+@inner
+def push(w: World, time: float, code: int) -> None:
+    """Add an event."""
+    hole = w.pending
+    w.pending += 1
+    while hole > 0:
+        parent = event(w, (hole - 1) >> 1)
+        if not _before(time, code, parent.time, parent.code):
+            break
+        here = event(w, hole)
+        here.time, here.code = parent.time, parent.code
+        hole = (hole - 1) >> 1
+    here = event(w, hole)
+    here.time, here.code = time, code
+
+
+@inner
+def pop(w: World) -> int:
+    """Take the earliest event out; returns its code."""
+    first = event(w, 0).code
+    w.pending -= 1
+    size = w.pending
+    moved = event(w, size)
+    time, code = moved.time, moved.code
+    hole = 0
+    while 2 * hole + 1 < size:
+        child = 2 * hole + 1
+        left, right = event(w, child), event(w, child + 1)
+        if child + 1 < size and _before(right.time, right.code, left.time, left.code):
+            child += 1
+        below = event(w, child)
+        if not _before(below.time, below.code, time, code):
+            break
+        here = event(w, hole)
+        here.time, here.code = below.time, below.code
+        hole = child
+    here = event(w, hole)
+    here.time, here.code = time, code
+    return first

@@ -1,0 +1,181 @@
+"""The event loop: completions, overruns, submissions, then one pass."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dovetail.compiled.functions import inner, kernel
+from dovetail.domain.policy import Backfill
+from dovetail.simulator.kernel import events
+from dovetail.simulator.kernel.allocation import give_back, mark_stale
+from dovetail.simulator.kernel.conservative import conservative_pass
+from dovetail.simulator.kernel.passes import easy_pass, pass_without_backfilling
+from dovetail.simulator.kernel.queue import add
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.rules import Rules
+from dovetail.simulator.kernel.state import (
+    account,
+    cluster_facts,
+    demand,
+    event,
+    history,
+    job_facts,
+    large,
+    part,
+    run_of,
+    seen,
+)
+
+
+# One loop for each kind of pass: a run compiles the one that it needs, which saves a fifth.
+@kernel
+def advance_without_backfilling(world: Any, rules: Rules, steps: int) -> bool:
+    """Go through up to `steps` event times; False when nothing is left to happen."""
+    w = world[0]
+    for _ in range(steps):
+        now = next_time(w)
+        if now == math.inf:
+            return False
+        if go_to(w, rules, now):
+            pass_without_backfilling(w, rules)
+    return True
+
+
+@kernel
+def advance_easy(world: Any, rules: Rules, steps: int) -> bool:
+    w = world[0]
+    for _ in range(steps):
+        now = next_time(w)
+        if now == math.inf:
+            return False
+        if go_to(w, rules, now):
+            easy_pass(w, rules)
+    return True
+
+
+@kernel
+def advance_conservative(world: Any, rules: Rules, steps: int) -> bool:
+    w = world[0]
+    for _ in range(steps):
+        now = next_time(w)
+        if now == math.inf:
+            return False
+        if go_to(w, rules, now):
+            conservative_pass(w, rules)
+    return True
+
+
+ADVANCE = {
+    Backfill.NONE: advance_without_backfilling,
+    Backfill.EASY: advance_easy,
+    Backfill.CONSERVATIVE: advance_conservative,
+}
+
+
+@inner
+def next_time(w: World) -> float:
+    """When something happens next; inf: nothing is left to happen."""
+    soonest = math.inf
+    if w.pending > 0:
+        soonest = event(w, 0).time
+    if w.submitted < w.job_count:
+        soonest = min(soonest, job_facts(w, w.submitted).submit)
+    return soonest
+
+
+@inner
+def go_to(w: World, rules: Rules, now: float) -> bool:
+    """Let everything of that moment happen; whether a pass is due."""
+    _let_time_pass(w, rules.half_life, now)
+    changed = _end_jobs(w, rules)
+    changed |= _submit_jobs(w, rules)
+    return changed and w.active_count > 0
+
+
+@inner
+def _let_time_pass(w: World, half_life: float, now: float) -> None:
+    """Integrals over the time since the last event."""
+    elapsed = now - w.now
+    w.now = now
+    cluster_facts(w, 0).now = now
+    if w.free_gpus > 0:
+        w.stranded_area += elapsed * w.stranded_gpus / w.free_gpus
+    if half_life > 0.0 and elapsed > 0.0:
+        keep = 2.0 ** (-elapsed / half_life)
+        for i in range(w.account_count):
+            mine = account(w, i)
+            gained = mine.gpus * half_life / math.log(2.0) * (1.0 - keep)
+            mine.usage = mine.usage * keep + gained
+
+
+@inner
+def _end_jobs(w: World, rules: Rules) -> bool:
+    """Completions and overruns of this moment; whether anything was freed."""
+    freed = False
+    while w.pending > 0 and event(w, 0).time == w.now:
+        code = events.pop(w)
+        w.events += 1
+        if code < w.job_count:
+            freed = True
+            _end(w, code)
+            if rules.predicts:
+                rules.observe(history(w), code, run_of(w, code).run)
+        else:
+            _overrun(w, code)
+    return freed
+
+
+@inner
+def _end(w: World, job: int) -> None:
+    mine = run_of(w, job)
+    for at in range(mine.part_first, mine.part_first + mine.part_count):
+        give_back(w, job, part(w, at).node, part(w, at).gpus)
+    if w.charged:  # else the job's facts need not be fetched again
+        facts = job_facts(w, job)
+        account(w, facts.account).gpus -= facts.gpus
+
+
+@inner
+def _overrun(w: World, code: int) -> None:
+    """The estimate proved too short: double it."""
+    mine = run_of(w, code - w.job_count)
+    mine.length *= 2.0
+    mine.expected = mine.start + mine.length
+    for at in range(mine.part_first, mine.part_first + mine.part_count):
+        mark_stale(w, part(w, at).node)
+    if mine.expected < mine.end:
+        events.push(w, mine.expected, code)
+
+
+@inner
+def _submit_jobs(w: World, rules: Rules) -> bool:
+    """Submissions of this moment; whether any job can wait (rejected ones do not)."""
+    came = False
+    while w.submitted < w.job_count and job_facts(w, w.submitted).submit == w.now:
+        came |= submit_next(w, rules)
+        w.events += 1
+    return came
+
+
+@inner
+def submit_next(w: World, rules: Rules) -> bool:
+    """Submit the next job of the trace; False if it is rejected."""
+    job = w.submitted
+    w.submitted += 1
+    number = run_of(w, job).demand
+    if number >= 0:
+        _submit(w, rules, job, number)
+    return number >= 0
+
+
+@inner
+def _submit(w: World, rules: Rules, job: int, number: int) -> None:
+    facts = job_facts(w, job)
+    if rules.predicts:
+        facts.predicted = rules.predict(history(w), job)
+        if rules.estimates_predicted:
+            facts.estimate = max(1.0, facts.predicted)
+            facts.log_estimate = math.log(facts.estimate)
+    seen(w)[large(w, demand(w, number).option_first).gpus] += 1
+    add(w, rules, number, job)

@@ -1,0 +1,198 @@
+"""Waiting jobs, one list per demand: in order of score or of submission, or in none."""
+
+from __future__ import annotations
+
+import math
+
+from dovetail.compiled.functions import inner
+from dovetail.domain.jobs import Floats
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.rules import WORST, Rules, score_one
+from dovetail.simulator.kernel.state import (
+    accounts,
+    all_demand_facts,
+    cluster,
+    demand,
+    gates,
+    gathered,
+    job_facts,
+    jobs,
+    keeps,
+    kind,
+    scores,
+    waiting,
+)
+
+
+@inner
+def add(w: World, rules: Rules, number: int, job: int) -> None:
+    """Put a job on its demand's list: after the last score not above its own, or at the end."""
+    mine, rows, values = demand(w, number), waiting(w), scores(w)
+    if mine.low == mine.high:
+        mine.active_at = w.active_count
+        demand(w, w.active_count).active = number
+        w.active_count += 1
+        mine.shortest = math.inf
+    mine.shortest = min(mine.shortest, job_facts(w, job).estimate)
+    mine.queued_gpus += job_facts(w, job).gpus
+    score, at = 0.0, mine.high
+    if not (rules.unsorted or rules.heads_only):
+        score = score_one(w, rules, job)
+        at = _position(values, mine.low, mine.high, score)
+    # Shift the shorter side; removals from the front leave room there.
+    if at - mine.low < mine.high - at and mine.low > mine.first:
+        for i in range(mine.low, at):
+            rows[i - 1], values[i - 1] = rows[i], values[i]
+        mine.low -= 1
+        at -= 1
+    else:
+        for i in range(mine.high, at, -1):
+            rows[i], values[i] = rows[i - 1], values[i - 1]
+        mine.high += 1
+    rows[at], values[at] = job, score
+
+
+@inner
+def _position(values: Floats, low: int, high: int, score: float) -> int:
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] <= score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def remove(w: World, rules: Rules, number: int, at: int) -> int:
+    """Take the job at a position off its list; returns where the one after it is now."""
+    mine, rows, values = demand(w, number), waiting(w), scores(w)
+    after = at
+    mine.queued_gpus -= job_facts(w, rows[at]).gpus
+    if rules.unsorted:
+        rows[at], values[at] = rows[mine.high - 1], values[mine.high - 1]
+        gates(w)[at], keeps(w)[at] = gates(w)[mine.high - 1], keeps(w)[mine.high - 1]
+        mine.high -= 1
+    elif at - mine.low <= mine.high - at:
+        for i in range(at, mine.low, -1):
+            rows[i], values[i] = rows[i - 1], values[i - 1]
+        mine.low += 1
+        after = at + 1
+    else:
+        for i in range(at + 1, mine.high):
+            rows[i - 1], values[i - 1] = rows[i], values[i]
+        mine.high -= 1
+    if mine.low == mine.high:
+        _deactivate(w, number)
+    return after
+
+
+@inner
+def _deactivate(w: World, number: int) -> None:
+    mine = demand(w, number)
+    w.active_count -= 1
+    moved = demand(w, w.active_count).active
+    demand(w, mine.active_at).active = moved
+    demand(w, moved).active_at = mine.active_at
+    mine.active_at = -1
+    mine.low = mine.high = mine.first
+    mine.open = mine.fits = False
+
+
+@inner
+def rescore(w: World, rules: Rules) -> None:
+    """Fresh scores for every waiting job, in one call: lists are many and mostly short."""
+    rows, values, gate, keep = waiting(w), scores(w), gates(w), keeps(w)
+    every, new_scores, new_gates, new_keeps = gathered(w)
+    count = 0
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        for at in range(mine.low, mine.high):
+            every[count] = rows[at]
+            new_gates[count] = new_keeps[count] = 0.0
+            count += 1
+    rules.score(
+        rules.parameters, jobs(w), accounts(w), all_demand_facts(w), cluster(w),
+        every[:count], new_scores[:count], new_gates[:count], new_keeps[:count],
+    )  # fmt: skip
+    count = 0
+    for i in range(w.active_count):
+        number = demand(w, i).active
+        mine = demand(w, number)
+        for at in range(mine.low, mine.high):
+            values[at] = new_scores[count] if new_scores[count] < WORST else WORST
+            gate[at], keep[at] = new_gates[count], new_keeps[count]
+            if mine.fits and takes_too_much(w, number, at):
+                values[at] = math.inf  # all at once: passed over in their turn, each costs a search
+            count += 1
+
+
+@inner
+def seek(w: World, rules: Rules, number: int, begin: int) -> None:
+    """Set the cursor to the demand's first job in order that ends by its latest end.
+
+    Looks from `begin` on. If there is none, the demand is closed for this pass. A search of the
+    whole list that finds nothing learns the shortest estimate, which spares the next search.
+    """
+    mine, rows = demand(w, number), waiting(w)
+    best = -1
+    if w.now + mine.shortest / mine.speed <= mine.latest_end:
+        if rules.unsorted:
+            best = _lowest(w, number)
+        else:
+            at = begin
+            while at < mine.high and not ends_in_time(w, rows[at], mine.speed, mine.latest_end):
+                at += 1
+            best = at if at < mine.high else -1
+        if best < 0 and (rules.unsorted or begin == mine.low):
+            shortest = math.inf
+            for at in range(mine.low, mine.high):
+                shortest = min(shortest, job_facts(w, rows[at]).estimate)
+            mine.shortest = shortest
+    mine.cursor = best
+    mine.open = best >= 0
+    if mine.open:
+        mine.cursor_score = score_one(w, rules, rows[best]) if rules.heads_only else scores(w)[best]
+
+
+@inner
+def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
+    """Whether a job started now would end by then, by estimate, at this speed."""
+    return w.now + job_facts(w, job).estimate / speed <= latest_end
+
+
+@inner
+def takes_too_much(w: World, number: int, at: int) -> bool:
+    """Whether a job, started now, would leave fewer GPUs free than it is to leave.
+
+    Where everything is idle it never does: a job that may not even start there never would.
+    """
+    keep = keeps(w)[at]
+    if keep <= 0.0:
+        return False
+    free, whole, kinds = 0, 0, demand(w, number).kinds
+    for i in range(w.kind_count):
+        if kinds >> i & 1:
+            free += kind(w, i).free
+            whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first)
+    return free < whole and free - job_facts(w, waiting(w)[at]).gpus < keep
+
+
+@inner
+def _lowest(w: World, number: int) -> int:
+    """Position of the lowest (score, job) that ends in time; jobs passed over score inf."""
+    mine, rows, values, gate = demand(w, number), waiting(w), scores(w), gates(w)
+    best, best_score = -1, math.inf
+    latest_end = mine.latest_end
+    for at in range(mine.low, mine.high):
+        score = values[at]
+        if score > best_score or (score == best_score and best >= 0 and rows[at] > rows[best]):
+            continue
+        if score == math.inf:
+            continue
+        if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
+            continue
+        if mine.behind and gate[at] < 0.0:
+            continue
+        best, best_score = at, score
+    return best

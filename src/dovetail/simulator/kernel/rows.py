@@ -1,0 +1,279 @@
+"""The rows of the simulator's tables, and the world: one record with the address of each.
+
+Sizes of tables are written beside their addresses.
+"""
+
+from __future__ import annotations
+
+from dovetail.compiled.tables import Row, Word
+
+
+class World(Row):
+    """All scalars, and the address of every table."""
+
+    # scalars
+    now: float
+    job_count: int
+    node_count: int
+    kind_count: int
+    account_count: int
+    demand_count: int
+    most_gpus: int  # GPUs of the largest node
+    events: int  # so far
+    submitted: int  # row of the next job to be submitted
+    pending: int  # entries of the event heap
+    free_gpus: int
+    stranded_gpus: int  # free GPUs on partly used nodes
+    stranded_area: float  # integral over time of their share of the free GPUs
+    parts: int  # chunks started so far
+    active_count: int  # demands with waiting jobs
+    stale_count: int  # nodes with stale release times
+    reservation_count: int
+    hold_count: int  # conservative holds
+    search: int  # number of the search for nodes in hand
+    charged: bool  # accounts are charged for their GPUs: the ordering looks at them
+    history_levels: int  # groups that a job belongs to
+    history_count: int  # groups in all
+    history_ring: int  # run times kept of a group
+    placement_parameter_count: int  # parameters of the placement
+    looks_at_time: bool  # the placement prefers nodes by how long they stay busy
+    checked: bool  # look after every EASY pass whether a reserved job was delayed
+    delayed: int  # reserved jobs that were
+    # Slurm's backfill cycles
+    cycle_interval: float
+    cycle_resolution: float
+    cycle_window: float  # seconds
+    cycle_jobs: int  # looked at in one cycle
+    last_cycle: float  # when it was
+    news: bool  # something has happened since
+    planner: int  # address of a function that picks nodes for a job; 0: none
+    # addresses
+    cluster: int  # [1] ClusterFacts
+    jobs: int  # [jobs] JobFacts
+    accounts: int  # [accounts] AccountFacts
+    runs: int  # [jobs] Run
+    nodes: int  # [nodes] Node
+    slots: int  # [nodes * most GPUs] Slot
+    kinds: int  # [kinds] Kind
+    members: int  # [nodes] Member: the nodes of each kind, ascending
+    levels: int  # [kinds * (most GPUs + 1)] Level
+    words: int  # bitmaps over the members of a kind
+    releases: int  # [nodes * (most GPUs + 1)] Release
+    blocks: int  # calendars: sorted release times, in blocks of entries
+    entries: int
+    candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
+    demands: int  # [demands] Demand
+    demand_facts: int  # [demands] DemandFacts
+    options: int  # [options] Option
+    chunks: int  # [2 * options] Chunk: large, small
+    waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
+    scores: int  # [jobs] float64, beside `waiting`
+    gates: int  # [jobs] float64, beside `waiting`: below 0, may not be backfilled
+    keeps: int  # [jobs] float64, beside `waiting`: GPUs to be left free
+    gathered: int  # [jobs] int64 rows of all waiting jobs, for one call of the score function
+    gathered_scores: int  # [jobs] float64
+    gathered_gates: int  # [jobs] float64
+    gathered_keeps: int  # [jobs] float64
+    pending_events: int  # [2 * jobs] Event
+    part_table: int  # [parts] Part
+    holds: int  # [parts] Hold
+    reservations: int  # [kinds] Reservation
+    seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
+    placement_parameters: int  # [placement_parameter_count] float64 parameters of the placement
+    history_groups: int  # the columns of a History
+    history_limit: int
+    history_recent: int
+    history_total: int
+    scratch_row: int  # [1] int64
+    scratch_score: int  # [3] float64: score, gate, keep
+
+
+class Run(Row):
+    """What happens to a job; policies do not see this."""
+
+    run: float  # true run time at speed 1
+    start: float
+    end: float
+    length: float  # estimated, on the GPUs that it got, doubled by overruns
+    expected: float  # estimated end
+    demand: int  # -1: rejected
+    part_first: int  # its chunks in the parts table
+    part_count: int
+    backfilled: bool
+
+
+class Node(Row):
+    """A node now: gpus, cpus (thousandths) and memory (MB) are what is free."""
+
+    gpus: int
+    cpus: int
+    memory: int
+    bits: Word  # bit g: GPU g is free
+    kind: int
+    place: int  # among the nodes of its kind
+    switch: int
+    running: int  # slots in use
+    used_by: int  # the last gang that picked it, so that gangs spread
+    hold: int  # its first conservative hold; -1: none
+    stale: bool  # release times no longer right
+    # lists kept beside the table: entry i belongs to position i, not to node i
+    picked: int  # nodes for the job in hand
+    stale_node: int
+    room: int  # nodes for the gang in hand on switch i
+    taken_switch: int  # switches chosen for it
+
+
+class Slot(Row):
+    """What one running job holds of a node."""
+
+    job: int
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class Reservation(Row):
+    """An EASY reservation: a time and an option. It names no nodes, but how many it can lose."""
+
+    time: float  # when it begins
+    demand: int  # of the job that it is for
+    option: int  # in which that job is to start
+    kinds: int  # bit k: that option may use nodes of kind k
+    gpus_only: bool  # it asks for no CPUs and no memory
+    spare_large: int  # nodes with room for its large chunk then, beyond those that it needs
+    spare_small: int  # the same for large and small chunks together
+    spent_large: int  # of these, what the chunks already chosen for the job in hand take
+    spent_small: int
+    counted: bool  # the lost_... of the levels of its kinds are up to date
+    # tallies of nodes in a search for room
+    lost_large: int
+    lost_small: int
+    lost_both: int
+
+
+class Kind(Row):
+    """Nodes that differ in name and switch only."""
+
+    gpus: int  # of one node
+    free: int  # GPUs, on all of them
+    first: int  # its members are members[first:last]
+    last: int
+    words: int  # of one bitmap over its members
+    reserved: float  # when the EASY reservation that may use it begins; inf: none
+    reservation: int  # its number
+    cursor_block: int  # of a walk through its calendar
+    cursor_entry: int
+
+
+class Member(Row):
+    node: int
+
+
+class Level(Row):
+    """Nodes of a kind with so many free GPUs."""
+
+    count: int
+    word_first: int  # their bitmap
+    search: int  # the last search for nodes that looked here
+    cursor: int  # how far it came, as a place among the nodes of the kind
+    calendar: int  # first block of the release times of so many GPUs; -1: no chunk has this size
+    blocks: int  # blocks in use
+    block_limit: int
+    # Nodes with so many GPUs free where a chunk of that size, if it ends too late, costs the
+    # reserved job a node for a large chunk, for a small one, for both.
+    lost_large: int
+    lost_small: int
+    lost_both: int
+
+
+class Bitmap(Row):
+    bits: Word
+
+
+class Release(Row):
+    """When something is free by estimate; -inf: now."""
+
+    time: float
+
+
+class Block(Row):
+    """Neighbouring entries of a calendar."""
+
+    first: float  # time of its first entry
+    entries: int
+    place: int  # of its entries
+
+
+class Entry(Row):
+    """So many nodes of a kind have so many GPUs free from this time on."""
+
+    time: float
+    nodes: int
+
+
+class Candidate(Row):
+    time: float
+
+
+class Demand(Row):
+    """Jobs that ask for the same: where they may run, the list of those that wait."""
+
+    kinds: int  # bit k: may use nodes of kind k
+    speed: float  # of its fastest option
+    option_first: int
+    option_last: int
+    first: int  # where its list may begin
+    low: int  # where it lies now: waiting[low:high]
+    high: int
+    shortest: float  # no waiting job has a lower estimate
+    active_at: int  # position in the list of active demands; -1: nothing waits
+    queued_gpus: int  # of its waiting jobs
+    # during a pass
+    fits: bool  # one of its jobs could be placed now
+    behind: bool  # a job with a reservation stands before it: what starts is backfilled
+    open: bool  # still to be considered
+    cursor: int  # its next job, as a position in `waiting`
+    cursor_score: float
+    latest_end: float  # a job that ends later would delay a reservation
+    # list kept beside the table
+    active: int
+
+
+class Option(Row):
+    """One way to run a demand."""
+
+    group: int
+    many: int  # large chunks
+    few: int  # small chunks
+    large_kinds: int  # bit k: a node of kind k can ever host a large chunk
+    small_kinds: int
+    speed: float
+
+
+class Chunk(Row):
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class Event(Row):
+    time: float
+    code: int  # job: completion; jobs + job: overrun
+
+
+class Part(Row):
+    """A chunk of a started job."""
+
+    node: int
+    gpus: Word
+
+
+class Hold(Row):
+    """A conservative reservation on one node, over [begin, end)."""
+
+    next: int
+    begin: float
+    end: float
+    gpus: int
+    cpus: int
+    memory: int

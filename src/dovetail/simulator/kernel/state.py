@@ -1,0 +1,195 @@
+"""Access to the simulator's state: from the world to rows and arrays.
+
+Kernels take the world `w` (a pointer) and reach rows through these accessors: `node(w, 3).gpus`,
+`demand(w, d).low`. What the rows hold is in rows.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import carray, types
+
+from dovetail.compiled.functions import inner
+from dovetail.compiled.tables import column_address, dtype_of, row_accessor
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
+from dovetail.simulator.kernel.rows import (
+    Bitmap,
+    Block,
+    Candidate,
+    Chunk,
+    Demand,
+    Entry,
+    Event,
+    Hold,
+    Kind,
+    Level,
+    Member,
+    Node,
+    Option,
+    Part,
+    Release,
+    Reservation,
+    Run,
+    Slot,
+    World,
+)
+
+job_facts = row_accessor(World, "jobs", JobFacts)
+account = row_accessor(World, "accounts", AccountFacts)
+cluster_facts = row_accessor(World, "cluster", ClusterFacts)
+demand_facts = row_accessor(World, "demand_facts", DemandFacts)
+run_of = row_accessor(World, "runs", Run)
+node = row_accessor(World, "nodes", Node)
+slots = row_accessor(World, "slots", Slot)
+kind = row_accessor(World, "kinds", Kind)
+member = row_accessor(World, "members", Member)
+levels = row_accessor(World, "levels", Level)
+bitmap = row_accessor(World, "words", Bitmap)
+releases = row_accessor(World, "releases", Release)
+block = row_accessor(World, "blocks", Block)
+entry = row_accessor(World, "entries", Entry)
+candidate = row_accessor(World, "candidates", Candidate)
+demand = row_accessor(World, "demands", Demand)
+option = row_accessor(World, "options", Option)
+chunks = row_accessor(World, "chunks", Chunk)
+event = row_accessor(World, "pending_events", Event)
+part = row_accessor(World, "part_table", Part)
+hold = row_accessor(World, "holds", Hold)
+reservation = row_accessor(World, "reservations", Reservation)
+
+_jobs = column_address(World, "jobs", numba.from_dtype(dtype_of(JobFacts)))
+_accounts = column_address(World, "accounts", numba.from_dtype(dtype_of(AccountFacts)))
+_demand_facts = column_address(World, "demand_facts", numba.from_dtype(dtype_of(DemandFacts)))
+_cluster = column_address(World, "cluster", numba.from_dtype(dtype_of(ClusterFacts)))
+_waiting = column_address(World, "waiting", types.int64)
+_scores = column_address(World, "scores", types.float64)
+_gates = column_address(World, "gates", types.float64)
+_keeps = column_address(World, "keeps", types.float64)
+_gathered = column_address(World, "gathered", types.int64)
+_gathered_scores = column_address(World, "gathered_scores", types.float64)
+_gathered_gates = column_address(World, "gathered_gates", types.float64)
+_gathered_keeps = column_address(World, "gathered_keeps", types.float64)
+_seen = column_address(World, "seen", types.int64)
+_placement_parameters = column_address(World, "placement_parameters", types.float64)
+_history_groups = column_address(World, "history_groups", types.int64)
+_history_limit = column_address(World, "history_limit", types.float64)
+_history_recent = column_address(World, "history_recent", types.float64)
+_history_total = column_address(World, "history_total", types.int64)
+_scratch_row = column_address(World, "scratch_row", types.int64)
+_scratch_score = column_address(World, "scratch_score", types.float64)
+
+
+@inner
+def slot(w: World, node: int, at: int) -> Slot:
+    return slots(w, node * w.most_gpus + at)
+
+
+@inner
+def level(w: World, kind: int, gpus: int) -> Level:
+    return levels(w, kind * (w.most_gpus + 1) + gpus)
+
+
+@inner
+def release(w: World, node: int, gpus: int) -> Release:
+    return releases(w, node * (w.most_gpus + 1) + gpus)
+
+
+@inner
+def large(w: World, option: int) -> Chunk:
+    return chunks(w, 2 * option)
+
+
+@inner
+def small(w: World, option: int) -> Chunk:
+    return chunks(w, 2 * option + 1)
+
+
+@inner
+def waiting(w: World) -> Ints:
+    return carray(_waiting(w), (w.job_count,))
+
+
+@inner
+def scores(w: World) -> Floats:
+    return carray(_scores(w), (w.job_count,))
+
+
+@inner
+def gates(w: World) -> Floats:
+    return carray(_gates(w), (w.job_count,))
+
+
+@inner
+def keeps(w: World) -> Floats:
+    return carray(_keeps(w), (w.job_count,))
+
+
+@inner
+def gathered(w: World) -> tuple[Ints, Floats, Floats, Floats]:
+    """Rows, scores, gates and keeps of all waiting jobs, side by side."""
+    shape = (w.job_count,)
+    return (
+        carray(_gathered(w), shape),
+        carray(_gathered_scores(w), shape),
+        carray(_gathered_gates(w), shape),
+        carray(_gathered_keeps(w), shape),
+    )
+
+
+@inner
+def seen(w: World) -> Ints:
+    return carray(_seen(w), (w.most_gpus + 1,))
+
+
+@inner
+def placement_parameters(w: World) -> Floats:
+    return carray(_placement_parameters(w), (w.placement_parameter_count,))
+
+
+@inner
+def jobs(w: World) -> Any:
+    return carray(_jobs(w), (w.job_count,))
+
+
+@inner
+def accounts(w: World) -> Any:
+    return carray(_accounts(w), (w.account_count,))
+
+
+@inner
+def all_demand_facts(w: World) -> Any:
+    return carray(_demand_facts(w), (w.demand_count,))
+
+
+@inner
+def cluster(w: World) -> Any:
+    return carray(_cluster(w), (1,))
+
+
+@inner
+def history(w: World) -> History:
+    """Run times seen so far; passed along with the rules it cost a third of the speed."""
+    return History(
+        carray(_history_groups(w), (w.job_count, w.history_levels)),
+        carray(_history_limit(w), (w.job_count,)),
+        carray(_history_recent(w), (w.history_count, w.history_ring)),
+        carray(_history_total(w), (w.history_count,)),
+    )
+
+
+@inner
+def scratch_row(w: World) -> Ints:
+    return carray(_scratch_row(w), (1,))
+
+
+@inner
+def scratch_score(w: World) -> Floats:
+    return carray(_scratch_score(w), (3,))
+
+
+NO_RESERVATION = np.inf
+"""Kind.reserved of nodes that nobody waits for."""

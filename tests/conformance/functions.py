@@ -1,0 +1,32 @@
+"""Plain functions as orderings, to be held to what every ordering is held to."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from dovetail.domain.policy import Ordering
+from dovetail.policies.ordering.function import Function, SlowOrdering, ordering_from
+
+SLOPE = {"wait": [0.5]}  # nothing that Numba could compile
+
+
+def area(job: Any) -> float:
+    return float(job.gpus * job.estimate)
+
+
+def aged_area(job: Any, now: float) -> float:
+    return float(job.gpus * job.estimate - 0.5 * (now - job.submit))
+
+
+def aged_area_in_python(job: Any, now: float) -> float:
+    return float(job.gpus * job.estimate - SLOPE["wait"][0] * (now - job.submit))
+
+
+def _quietly(function: Function) -> Ordering:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SlowOrdering)
+        return ordering_from(function)
+
+
+FUNCTIONS = {part.__name__: _quietly(part) for part in (area, aged_area, aged_area_in_python)}
