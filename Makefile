@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test check bench bench-rltune bench-mig bench-slurm clean
+.PHONY: demo test check fuzz bench bench-rltune bench-mig bench-slurm clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -41,6 +41,9 @@ bench-mig: $(VENV)/.dev  ## train and compare on sliced GPUs, half an hour
 bench-slurm: $(VENV)/.dev  ## a real Slurm with and without Dovetail, half an hour; root, Debian's Slurm
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run slurm
 	$(BIN)/python -m benchmarks.slurm_tables
+
+fuzz: $(VENV)/.dev  ## spoilt input for every reader and fresh cases for the simulator, half an hour
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --cases 30000 --oracle-minutes 5
 
 clean:  ## remove the environment, caches and the demo's output
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,7 +17,7 @@ from dovetail.agents.ppo.learner import Ppo
 from dovetail.agents.ppo.networks import KernelActor, QueueCritic
 from dovetail.agents.rltune.starts import saf
 from dovetail.domain.cluster import Cluster
-from dovetail.envs import Pool, QueuePriorityBatch, QueuePriorityConfig, SyntheticWindows
+from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, SyntheticWindows
 from dovetail.envs.shown import SHOWN
 from dovetail.policies.sampling import SAMPLED
 
@@ -29,7 +29,7 @@ def run() -> dict[str, Any]:
     torch.manual_seed(0)
     windows = SyntheticWindows()
     config = QueuePriorityConfig(windows)
-    batch = QueuePriorityBatch(count=COUNT, pool=Pool(config))
+    batch = QueuePriorityVector(COUNT, pool=Pool(config), copy=False)
     actor, look = KernelActor(SAMPLED.width), config.observation
     actor.follow(saf(SAMPLED, Cluster.parse(windows.cluster).total_gpus, temperature=2.0))
     learner = Ppo(actor, QueueCritic(SHOWN, look.critic_width), PpoConfig())

@@ -19,11 +19,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from dovetail.domain.arguments import expect, number, whole, wrong_type
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import load_cluster as _parse_cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import BackfillRule, Estimates, Placement
+from dovetail.domain.policy import Backfill, BackfillRule, Estimates, Placement, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, Progress
@@ -62,10 +63,23 @@ def load_trace(
     given), `seed`, `load` and `cluster_gpus` for workloads. For a file, `jobs`
     keeps the first so many.
     """
+    expect("trace", source, str, Path, Trace, words="a file, synth:NAME, or a Trace")
     if isinstance(source, Trace):
         return source
+    if format is not None:
+        expect("format", format, str, words="the name of a trace format")
+    if columns is not None:
+        expect("columns", columns, Mapping, words='such as {"submit": "Submitted"}')
+        for name in (*columns.keys(), *columns.values()):
+            expect("columns", name, str, words="fields and columns by name")
+    names = _names("repair", repair)
+    jobs = None if jobs is None else whole("jobs", jobs, low=1)
+    seed = whole("seed", seed, low=0)
+    load = None if load is None else number("load", load)
+    if cluster_gpus is not None:
+        cluster_gpus = whole("cluster_gpus", cluster_gpus, low=1)
     if isinstance(source, str) and source.startswith(SYNTHETIC):
-        if format is not None or tuple(repair) or columns:
+        if format is not None or names or columns:
             raise ConfigError(
                 f"{source}: format, repair and columns are for trace files, not for workloads"
             )
@@ -73,14 +87,13 @@ def load_trace(
         return synthesize(workload, 10_000 if jobs is None else jobs, seed, load, cluster_gpus)
     if load is not None or cluster_gpus is not None:
         raise ConfigError(f"{source}: load and cluster_gpus are for workloads such as synth:helios")
-    trace = read_trace(source, format, repair, columns=columns)
-    if jobs is not None and jobs < 1:
-        raise ConfigError(f"jobs is {jobs}, expected 1 or more")
+    trace = read_trace(source, format, names, columns=columns)
     return trace if jobs is None or jobs >= len(trace) else trace.slice(0, jobs)
 
 
 def load_cluster(spec: str | Path | Cluster) -> Cluster:
     """From `64x8:v100,20x4:p100`, a TOML file, or a file that a site has (`slurm.conf`, ...)."""
+    expect("cluster", spec, str, Path, Cluster, words="such as 64x8:v100, a file, or a Cluster")
     if isinstance(spec, Cluster):
         return spec
     path = Path(spec)
@@ -107,7 +120,10 @@ def simulate(
     predicts run times from jobs that have ended. `seed` matters to noisy estimates. Without
     `placement` it is best-fit, or what a checkpoint was trained with; without `backfill` EASY.
     """
-    jobs = load_trace(trace)
+    jobs, seed = load_trace(trace), whole("seed", seed, low=0)
+    _check_policy(placement, backfill)
+    if estimates is not None:
+        expect("estimates", estimates, str, Estimates, words="such as noisy:1, or Estimates")
     if not isinstance(estimates, Estimates):
         estimates = make_estimates(jobs, estimates or default_estimates(jobs), seed)
     ordering, place, fill = as_policy(order).parts()
@@ -134,14 +150,37 @@ def compare(
     """Policies side by side: each a name, ORDER[+BACKFILL][@PLACEMENT], a checkpoint's folder, an
     `Ordering`, a `Placement`, or a plain function of a job; see `evaluation`.
     """
+    if isinstance(policies, str) or not isinstance(policies, Iterable):
+        raise wrong_type("policies", policies, 'a list of policies such as ["fcfs", "saf"]')
+    chosen = list(policies)
+    if estimates is not None:
+        expect("estimates", estimates, str, words="a kind of estimates such as noisy:1")
     return _compare(
         load_trace(trace),
         load_cluster(cluster),
-        policies,
+        chosen,
         estimates,
-        seed,
-        sequences,
-        length,
-        workers,
+        whole("seed", seed, low=0),
+        None if sequences is None else whole("sequences", sequences, low=1),
+        whole("length", length, low=1),
+        None if workers is None else whole("workers", workers, low=1),
         progress,
     )
+
+
+def _names(argument: str, given: object) -> tuple[str, ...]:
+    """A list of names; a single one in quotes would be taken letter by letter."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise wrong_type(argument, given, 'a list of names such as ["drop"]')
+    names = tuple(given)
+    for name in names:
+        expect(argument, name, str, words="a list of names")
+    return names
+
+
+def _check_policy(placement: object, backfill: object) -> None:
+    if placement is not None:
+        expect("placement", placement, str, Placement, words="a name, or a Placement")
+    if backfill is not None:
+        words = "none, easy, conservative or slurm"
+        expect("backfill", backfill, str, Backfill, SlurmBackfill, words=words)

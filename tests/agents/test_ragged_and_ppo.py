@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 torch = pytest.importorskip("torch")
 
@@ -31,24 +31,33 @@ def shown(count: int, random: np.random.Generator) -> Seen:
     return {"jobs": jobs, "critic": jobs[:, :, :2].copy(), "mask": mask}
 
 
-class PickTheLargest:
+class PickTheLargest(VectorEnv[Seen, Any, Any]):
     """One decision an episode: the reward is the first number of the row that was picked."""
 
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+
     def __init__(self, count: int) -> None:
-        self.count = count
+        self.num_envs = count
 
-    def reset(self, seed: int | None = None) -> Seen:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Seen, dict[str, Any]]:
         self.random = np.random.default_rng(seed)
-        self.seen = shown(self.count, self.random)
-        return self.seen
+        self.seen = shown(self.num_envs, self.random)
+        return self.seen, {}
 
-    def step(self, actions: Any) -> tuple[Seen, Any, Any, Mapping[str, Any]]:
+    def step(self, actions: Any) -> tuple[Seen, Any, Any, Any, dict[str, Any]]:
         first = self.seen["jobs"][:, :, 0]
-        reward = np.zeros(self.count)  # declining earns nothing
+        reward = np.zeros(self.num_envs)  # declining earns nothing
         picked = np.flatnonzero(actions < ROWS)
         reward[picked] = first[picked, actions[picked]]
-        self.seen = shown(self.count, self.random)
-        return self.seen, reward, np.ones(self.count, np.bool_), {}
+        self.seen = shown(self.num_envs, self.random)
+        over = np.ones(self.num_envs, np.bool_)
+        return self.seen, reward, over, ~over, {}
+
+
+class ResetsLater(PickTheLargest):
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
 
 def test_the_softmax_within_decisions_is_the_dense_masked_one() -> None:
@@ -117,9 +126,15 @@ def test_the_learner_improves_on_an_obvious_game(seed: int) -> None:
     updates = [learner.learn(game, 1024, np.random.default_rng(i)) for i in range(20)]
     assert updates[0].gap < 0.6
     assert updates[-1].entropy < updates[0].entropy / 2
-    reached = play_best(game, actor, game.reset(seed=9)).mean()
-    possible = game.reset(seed=9)["jobs"][:, :, 0].max(axis=1).mean()
+    reached = play_best(game, actor, game.reset(seed=9)[0]).mean()
+    possible = game.reset(seed=9)[0]["jobs"][:, :, 0].max(axis=1).mean()
     assert reached > 0.95 * possible
+
+
+def test_steps_that_only_reset_are_not_learned_from() -> None:
+    learner = Ppo(KernelActor(WIDTH), QueueCritic(ROWS, 2), PpoConfig())
+    with pytest.raises(ConfigError, match="expected AutoresetMode"):
+        learner.learn(ResetsLater(4), 4, np.random.default_rng(0))
 
 
 def test_a_small_divergence_stops_the_passes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dovetail.domain.mig_cluster import MigCluster
 
 from dovetail.api import load_cluster
 from dovetail.domain.cluster import MAX_NODES, Cluster
@@ -100,3 +101,11 @@ def test_a_name_that_no_cluster_file_has_is_refused(name: str, tmp_path: Path) -
 
 def test_the_largest_cluster_is_accepted() -> None:
     assert len(Cluster.parse(f"{MAX_NODES}x8").nodes) == MAX_NODES
+
+
+@pytest.mark.parametrize(
+    "gpus", ["9" * 30 + "xa100-40", "100000xa100-40", "1xa100-40:" + "9" * 5000]
+)
+def test_sliced_gpus_beyond_all_bounds_are_refused(gpus: str) -> None:
+    with pytest.raises(ClusterError, match="cannot read"):
+        MigCluster.parse(gpus)

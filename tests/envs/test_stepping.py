@@ -20,7 +20,7 @@ from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation, simulate
 from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.rules import Rules, make_rules
-from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline
+from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline, wait
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
@@ -51,14 +51,16 @@ def first_in_order(world: Any, rules: Rules) -> int:
 
 
 @kernel
-def at_random(world: Any, rules: Rules, seed: int, declines: float) -> int:
-    """Any valid action; returns how often it declined."""
+def at_random(world: Any, rules: Rules, seed: int, declines: float, waits: float) -> int:
+    """Any valid action, or none; returns how often it declined."""
     np.random.seed(seed)  # noqa: NPY002 - what compiled code has
     w, rows, declined = world[0], np.empty(SHOWN, np.int64), 0
     more = go_on(w, rules, 0)
     while more:
         count = show(w, rows)
-        if may_decline(w) and np.random.random() < declines:  # noqa: NPY002
+        if np.random.random() < waits:  # noqa: NPY002
+            more = wait(w, rules, rows[0])
+        elif may_decline(w) and np.random.random() < declines:  # noqa: NPY002
             more = go_on(w, rules, decline(w))
             declined += 1
         else:
@@ -115,13 +117,15 @@ def test_choosing_in_order_gives_the_schedule_of_easy_on_a_congested_cluster(ord
 
 
 @settings(quick, max_examples=300)
-@given(case=cases(), declines=st.sampled_from([0.0, 0.3, 1.0]))
+@given(
+    case=cases(), declines=st.sampled_from([0.0, 0.3, 1.0]), waits=st.sampled_from([0.0, 0.3, 1.0])
+)
 def test_whatever_is_chosen_every_job_runs_and_no_reserved_one_is_delayed(
-    case: Case, declines: float
+    case: Case, declines: float, waits: float
 ) -> None:
     simulation, rules = prepared(case.trace, case.cluster, "fcfs", "best-fit", case.estimates)
     simulation.tables.world["checked"] = True
-    at_random(simulation.tables.world, rules, 1, declines)
+    at_random(simulation.tables.world, rules, 1, declines, waits)
     check(simulation.tables, case.cluster)
     schedule = simulation.schedule()
     assert not np.isnan(schedule.start[schedule.ran]).any()
@@ -132,8 +136,8 @@ def test_after_declining_nothing_passes_the_reserved_job() -> None:
     trace = synthesize(WORKLOADS["helios"], jobs=500, seed=3, load=1.2, cluster_gpus=64)
     estimates = make_estimates(trace, "exact")
     simulation, rules = prepared(trace, cluster_of("8x8"), "fcfs", "best-fit", estimates)
-    often = at_random(simulation.tables.world, rules, 0, 1.0)
+    often = at_random(simulation.tables.world, rules, 0, 1.0, 0.0)
     assert often > 0
     other, rules = prepared(trace, cluster_of("8x8"), "fcfs", "best-fit", estimates)
-    at_random(other.tables.world, rules, 0, 0.0)
+    at_random(other.tables.world, rules, 0, 0.0, 0.0)
     assert simulation.schedule().backfilled.sum() < other.schedule().backfilled.sum()

@@ -49,6 +49,11 @@ class Case:
         """The same case with a clairvoyant scheduler."""
         return replace(self, rows=tuple(replace(row, estimate=None) for row in self.rows))
 
+    def punctual(self) -> Case:
+        """The same case where every job lasts as long as estimated, and a second at least."""
+        rows = (replace(row, run=max(1.0, row.run), estimate=None) for row in self.rows)
+        return replace(self, rows=tuple(rows))
+
     def __repr__(self) -> str:
         lines = [
             *map(repr, self.cluster.nodes),

@@ -85,7 +85,7 @@ def check_capacity(node: int, capacity: Amount, stays: list[Stay]) -> None:
 
 
 def check_promises(answer: Answer) -> None:
-    """No head of the queue starts later than it was first promised (exact estimates only)."""
+    """No job starts later than it was first promised (exact estimates only)."""
     for row, promised in answer.promised.items():
         assert answer.start[row] <= promised, (
             f"job {row} was promised {promised} and started at {answer.start[row]}"

@@ -26,14 +26,13 @@ class Running:
 
 @dataclass
 class Reservation:
-    """A job's promised start on promised nodes."""
+    """When the first blocked job is to start, and how."""
 
     row: int
     kinds: frozenset[Kind]
     start: float
     end: float
     option: Option
-    chunks: dict[int, Amount] = field(default_factory=dict)  # by node, conservative only
 
 
 @dataclass
@@ -100,44 +99,14 @@ class Books:
         self.reservations.append(held)
         return held
 
-    # -- conservative ----------------------------------------------------------------------
+    # -- ways that plan whole runs ---------------------------------------------------------
 
     def admits_over(self, node: int, chunk: Amount, start: float, end: float) -> bool:
         """Is the chunk free at every moment of [start, end)?"""
-        begins = [held.start for held in self.reservations if start < held.start < end]
-        return all(fits(chunk, self.unpromised(node, moment)) for moment in [start, *begins])
+        raise NotImplementedError
 
-    def unpromised(self, node: int, moment: float) -> Amount:
-        left = self.room(node, moment)
-        for held in self.reservations:
-            if node in held.chunks and held.start <= moment < held.end:
-                left = minus(left, held.chunks[node])
-        return left
-
-    def reserve_conservative(
-        self, row: int, estimate: float, options: Sequence[Option]
-    ) -> Reservation:
-        """The earliest time at which some option is free for as long as the job needs it."""
-        times = {self.now} | {job.estimated_end for job in self.running}
-        times |= {held.end for held in self.reservations}
-        found: list[tuple[float, float, Option, dict[int, Amount]]] = []
-        for option in options:
-            length = estimate / self.site.speed(option.hosts_small[0])
-            for start in sorted(times):
-                end = start + length
-                large = [
-                    n for n in option.hosts_large if self.admits_over(n, option.large, start, end)
-                ]
-                small = [
-                    n for n in option.hosts_small if self.admits_over(n, option.small, start, end)
-                ]
-                if len(large) >= option.many and len(small) >= option.width:
-                    chunks = dict.fromkeys(large[: option.many], option.large)
-                    rest = [node for node in small if node not in chunks][: option.few]
-                    chunks |= dict.fromkeys(rest, option.small)
-                    found.append((start, end, option, chunks))
-                    break
-        start, end, option, chunks = min(found, key=lambda item: item[0])
-        held = Reservation(row, self.site.kinds(options), start, end, option, chunks)
-        self.reservations.append(held)
-        return held
+    def admits_run(
+        self, node: int, chunk: Amount, length: float, taken: Sequence[tuple[int, Amount]]
+    ) -> bool:
+        """The same from now on, beside chunks that the job has on other nodes already."""
+        return self.admits_over(node, chunk, self.now, self.now + length)

@@ -12,6 +12,7 @@ from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from tests.oracles.ordering import FairShare, Moment, limits, score
 from tests.oracles.placement import Chunks, place, preference
+from tests.oracles.promises import Ledger, Promise, node_sets
 from tests.oracles.reservations import Books, Running
 from tests.oracles.shapes import Amount, Kind, Option, Site, groups_of, jobs_of
 
@@ -35,7 +36,7 @@ class Answer:
     rejected: set[int] = field(default_factory=set)
     events: int = 0
     promised: dict[int, float] = field(default_factory=dict)
-    """The first time promised (easy) to a job that none before it in the queue could delay."""
+    """The first time promised to a job; easy: while none before it in the queue could delay it."""
 
 
 def simulate(
@@ -80,6 +81,10 @@ class Play:
         self.waiting: list[int] = []
         self.running: list[Running] = []
         self.fair_share = FairShare(self.jobs)
+        options = [option for job in self.jobs for option in self.site.options(job, self.affinity)]
+        self.sets = node_sets(self.site, options)
+        self.promises: dict[int, Promise] = {}  # conservative only
+        self.ended = self.extended = False  # since the last pass
         self.answer = Answer([math.nan] * count, [[] for _ in self.jobs], [False] * count)
 
     def to_the_end(self) -> Answer:
@@ -91,6 +96,7 @@ class Play:
     def next_time(self) -> float:
         times = [job.end for job in self.running]
         times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
+        times += [promise.start for promise in self.promises.values()]
         return min(times + [self.jobs[row].submit for row in self.pending])
 
     def hold(self, now: float) -> None:
@@ -109,8 +115,16 @@ class Play:
         for row in arrived:
             self.submit(row)
         self.answer.events += len(ended) + len(overrun) + len(arrived)
-        if ended or any(row not in self.answer.rejected for row in arrived):
-            self.schedule(now)
+        self.ended |= bool(ended)
+        self.extended |= bool(overrun)
+        came = any(row not in self.answer.rejected for row in arrived)
+        due = any(promise.start == now for promise in self.promises.values())
+        if ended or came or due:
+            if self.backfill is Backfill.CONSERVATIVE:
+                self.keep_promises(now)
+            else:
+                self.schedule(now)
+            self.ended = self.extended = False
 
     def submit(self, row: int) -> None:
         options = self.site.options(self.jobs[row], self.affinity)
@@ -146,8 +160,37 @@ class Play:
 
         return sorted(self.waiting, key=key)
 
+    def keep_promises(self, now: float) -> None:
+        """One pass of conservative backfilling."""
+        nothing_promised = Ledger(self.site, now, self.running, sets=self.sets)
+        out = {row for row in self.waiting if self.takes_too_much(row, nothing_promised)}
+        ledger = Ledger(self.site, now, self.running, sets=self.sets, promises=self.promises)
+        for row in list(self.promises):
+            if self.extended or row in out:
+                del self.promises[row]
+        queue = self.queue(now)
+        kept = [row for row in queue if row in self.promises]
+        for row in [*kept, *(row for row in queue if row not in kept and row not in out)]:
+            if self.ended or row not in kept:
+                ledger.promise(row, self.estimate[row], self.options[row])
+            self.answer.promised.setdefault(row, self.promises[row].start)
+            if self.promises[row].start == now:
+                del self.promises[row]
+                if self.takes_too_much(row, ledger):
+                    out.add(row)
+                    continue
+                chunks = self.place(row, ledger)
+                assert chunks is not None, "a promise could not be kept"
+                self.start(row, chunks, ledger)
+        for at, row in enumerate(queue):
+            if row not in self.waiting:
+                before = [other for other in queue[:at] if other in self.waiting]
+                self.answer.backfilled[row] = any(
+                    self.kinds[row] & self.kinds[other] for other in before if other not in out
+                )
+
     def schedule(self, now: float) -> None:
-        """One pass over the queue."""
+        """One pass over the queue, without promises that outlive it."""
         books = Books(self.site, now, self.running)
         held_back: set[Kind] = set()  # kinds of all jobs that did not start
         reserved: set[Kind] = set()  # kinds of all jobs with a reservation
@@ -171,9 +214,6 @@ class Play:
                 if not kinds & held_back:
                     self.answer.promised.setdefault(row, held.start)
                 reserved |= kinds
-            if self.backfill is Backfill.CONSERVATIVE:
-                books.reserve_conservative(row, self.estimate[row], self.options[row])
-                reserved |= kinds
             held_back |= kinds
 
     def limits(self, row: int) -> tuple[float, float]:
@@ -196,7 +236,7 @@ class Play:
                 return books.fits_now(node, chunk)
             if self.backfill is Backfill.EASY:
                 return books.admits_easy(node, chunk, length, taken)
-            return books.admits_over(node, chunk, books.now, books.now + length)
+            return books.admits_run(node, chunk, length, taken)
 
         def prefer(node: int, chunk: Amount) -> float:
             free, *_ = books.room(node, books.now)

@@ -60,7 +60,7 @@ def test_estimates_predicted_on_arrival_give_the_schedule_of_the_oracle(
     agree(case, ordering, "best-fit", backfill, predicted)
 
 
-@pytest.mark.parametrize("backfill", [Backfill.NONE, Backfill.EASY], ids=lambda part: part.value)
+@pytest.mark.parametrize("backfill", list(Backfill), ids=lambda part: part.value)
 @settings(quick, max_examples=400)
 @given(case=cases(), placement=st.sampled_from(["best-fit", "lifetime"]))
 def test_jobs_that_decline_to_pass_or_to_take_the_last_gpus_do_so_as_in_the_oracle(

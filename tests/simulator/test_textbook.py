@@ -11,6 +11,7 @@ from tests.builders import JobRow, cluster_of, job
 from tests.simulator.runs import Run
 
 NONE, EASY, CONSERVATIVE = Backfill.NONE, Backfill.EASY, Backfill.CONSERVATIVE
+on_one_node_or_four = pytest.mark.parametrize("cluster", ["1x4", "4x1"])
 every_backfill = pytest.mark.parametrize("backfill", list(Backfill), ids=lambda b: b.value)
 
 
@@ -171,6 +172,93 @@ def test_conservative_fills_a_hole_between_two_reservations(run: Run) -> None:
     )
     assert answer.start == [0, 10, 20, 3, 30]
     assert answer.backfilled == [False, False, False, True, False]
+
+
+@on_one_node_or_four
+def test_conservative_keeps_a_promise_though_a_better_job_comes_later(
+    run: Run, cluster: str
+) -> None:
+    answer = run(
+        cluster,
+        job(0, run=10, gpus=4),  # 0
+        job(1, run=20, gpus=3),  # 10: promised when it came
+        job(2, run=5, gpus=4),  # 30: shorter, but it came later
+        ordering="sjf",
+        backfill=CONSERVATIVE,
+    )
+    assert answer.start == [0, 10, 30]
+
+
+@on_one_node_or_four
+def test_conservative_brings_promises_forward_when_a_job_ends_early(run: Run, cluster: str) -> None:
+    answer = run(
+        cluster,
+        job(0, run=4, gpus=3, estimate=100),  # 0
+        job(1, run=10, gpus=2),  # 4: was promised 100
+        job(2, run=10, gpus=4),  # 33: was promised 110
+        job(3, run=30, gpus=1),  # 3: ends long before 100
+        backfill=CONSERVATIVE,
+    )
+    assert answer.start == [0, 4, 33, 3]
+    assert answer.backfilled == [False, False, False, True]
+
+
+@on_one_node_or_four
+def test_conservative_does_not_bring_a_promise_forward_over_that_of_a_later_job(
+    run: Run, cluster: str
+) -> None:
+    answer = run(
+        cluster,
+        job(0, run=10, gpus=2),  # 0
+        job(0, run=8, gpus=2, estimate=20),  # 0
+        job(1, run=10, gpus=4),  # 18: was promised 20, and at 8 the next one still had 10 to 20
+        job(2, run=10, gpus=2),  # 8: was promised 10
+        backfill=CONSERVATIVE,
+    )
+    assert answer.start == [0, 0, 18, 8]
+
+
+@pytest.mark.parametrize("cluster", ["1x6", "6x1"])
+def test_conservative_holds_a_pass_at_a_promised_time_though_no_job_ends_then(
+    run: Run, cluster: str
+) -> None:
+    answer = run(
+        cluster,
+        job(0, run=10, gpus=3, estimate=5),  # 0: believed to end at 5, then at 10
+        job(1, run=5, gpus=5, estimate=20),  # 10: promised 5
+        job(3, run=5, gpus=3),  # 5: promised 25; at 5 it can be seen that it has until 10
+        backfill=CONSERVATIVE,
+    )
+    assert answer.start == [0, 10, 5]
+
+
+@pytest.mark.parametrize("cluster", ["1x1", "2x1"])
+def test_an_overrun_makes_conservative_promise_anew_in_the_order_of_the_queue(
+    run: Run, cluster: str
+) -> None:
+    gpus = cluster_of(cluster).total_gpus
+    answer = run(
+        cluster,
+        job(0, run=15, gpus=gpus, estimate=10),  # 0: believed to end at 10, then at 20
+        job(1, run=9, gpus=gpus),  # 17: promised 10 when it came
+        job(2, run=2, gpus=gpus),  # 15: promised 19, but anew the shorter goes first
+        ordering="sjf",
+        backfill=CONSERVATIVE,
+    )
+    assert answer.start == [0, 17, 15]
+
+
+def test_conservative_promises_nodes_that_get_free_last_and_leaves_the_free_one(run: Run) -> None:
+    answer = run(
+        "3x4",
+        job(0, run=1, gpus=4),  # 0: node 0, free from 1 on
+        job(0, run=10, gpus=4),  # 0: node 1
+        job(0, run=10, gpus=4),  # 0: node 2
+        job(1, run=10, gpus=8),  # 10: promised nodes 1 and 2
+        job(2, run=100, gpus=3),  # 2: node 0
+        backfill=CONSERVATIVE,
+    )
+    assert answer.start == [0, 0, 0, 10, 2]
 
 
 # -- gangs ---------------------------------------------------------------------------------

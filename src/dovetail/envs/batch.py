@@ -1,32 +1,29 @@
-"""Many queue-priority environments stepped by one call, resets included.
+"""Queue-priority environments side by side in memory, stepped by one kernel call per thread.
 
-    batch = QueuePriorityBatch(QueuePriorityConfig(), count=256, threads=2)
-    seen = batch.reset(seed=0)
-    seen, rewards, dones, infos = batch.step(actions)    # actions [256], valid by seen["mask"]
-
-Environment i goes exactly as a single environment that is reset with `seed + i` and, whenever an
-episode ends, reset without a seed. The arrays of `seen` are written anew by every step: copy
-what is to be kept.
+Nothing here knows of Gymnasium: `queue_priority` and `vector` do. What is seen, rewarded and done
+lies in the stage's arrays, which every step writes anew.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
+from dovetail.compiled.native import Kept
 from dovetail.compiled.tables import new_table
+from dovetail.domain.arguments import shown
 from dovetail.domain.errors import ConfigError, DovetailError
-from dovetail.domain.jobs import Bools, Floats, Ints
+from dovetail.domain.jobs import Ints
 from dovetail.envs import stage as kernels
-from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.pool import Pool
 from dovetail.envs.shown import SHOWN
-from dovetail.envs.stage import DECLINE, Stage
+from dovetail.envs.stage import ARGUMENTS, DECLINE, Arguments, Stage
 from dovetail.policies.features import FEATURES
 from dovetail.simulator.kernel.rows import World
 
@@ -37,103 +34,107 @@ class InvalidAction(DovetailError, ValueError):  # noqa: N818 - reads as what ha
     """An action that the mask rules out."""
 
 
+class IllegalActions(Enum):
+    """What an action that the mask rules out means."""
+
+    ERROR = "error"  # it is raised as InvalidAction: the learner's mask is broken
+    WAIT = "wait"  # nothing more starts before the next event; for learners without masks
+
+    @classmethod
+    def _missing_(cls, value: object) -> IllegalActions:
+        known = ", ".join(part.value for part in cls)
+        raise ConfigError(f"illegal_actions is {value!r}, expected one of {known}")
+
+
 class QueuePriorityBatch:
     """`count` environments; several threads each step a part of them."""
 
     def __init__(
         self,
-        config: QueuePriorityConfig | None = None,
+        pool: Pool,
         count: int = 1,
         threads: int = 1,
-        pool: Pool | None = None,
+        illegal_actions: IllegalActions | str = IllegalActions.ERROR,
     ) -> None:
         if not 1 <= threads <= count:
             raise ConfigError(f"{threads} threads for {count} environments: expected 1 to {count}")
-        self.pool = pool if pool is not None else Pool(config or QueuePriorityConfig())
-        self.count = count
-        self.stage = _new_stage(self.pool, count)
-        self.seen: Seen = {
-            "jobs": self.stage.jobs,
-            "critic": self.stage.critic,
-            "mask": self.stage.mask,
-        }
-        self._randoms = [seeding.np_random(None)[0] for _ in range(count)]
-        self._everyone = np.arange(count)
+        self.pool, self.count = pool, count
+        self.stage = stage = _new_stage(pool, count)
+        self.seen: Seen = {"jobs": stage.jobs, "critic": stage.critic, "mask": stage.mask}
+        self.rewards, self.dones = stage.rewards, stage.dones
+        self._waits = IllegalActions(illegal_actions) is IllegalActions.WAIT
         bounds = np.linspace(0, count, threads + 1).astype(int).tolist()
         self._parts = list(pairwise(bounds))
-        self._scratch = [np.zeros((len(FEATURES), SHOWN)) for _ in range(threads)]
-        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._begun = False
-
-    def reset(self, seed: int | None = None) -> Seen:
-        """Begin a new episode everywhere; environment i is seeded with `seed + i`."""
-        if seed is not None:
-            self._randoms = [seeding.np_random(seed + i)[0] for i in range(self.count)]
-        self._draw(self._everyone)
-        return self.begin(self.stage.following.copy())
-
-    def begin(self, windows: Any) -> Seen:
-        """Begin these windows of the pool, one for each environment."""
-        self.stage.following[:] = windows
-        kernels.reset(
-            self.stage, self.pool.windows, self.pool.play, self._scratch[0], self._everyone
-        )
-        self._draw(self._everyone)
-        self._begun = True
-        return self.seen
-
-    def step(self, actions: Any) -> tuple[Seen, Floats, Bools, dict[str, NDArray[Any]]]:
-        """One decision everywhere; where an episode ends, what is seen is of the next one.
-
-        Infos, with a value for each environment that is done: `score` and `base`, both by the
-        config's metric, and the number of the `window` in the pool.
-        """
-        chosen = np.ascontiguousarray(actions, np.int64)
-        self._refuse_invalid(chosen)
-        if self._threads is None:
-            self._step(0, chosen)
-        else:
-            list(
-                self._threads.map(self._step, range(len(self._parts)), [chosen] * len(self._parts))
+        self._kept = [
+            Kept(
+                Arguments(stage, pool.windows, pool.play, np.zeros((len(FEATURES), SHOWN))),
+                ARGUMENTS,
             )
+            for _ in range(threads)
+        ]
+        self._at = self._kept[0].address
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def follow(self, environment: int, random: np.random.Generator) -> None:
+        """Decide on the window that comes next, so that a step never has to come back and ask."""
+        self.stage.following[environment] = random.integers(len(self.pool))
+
+    def begin(self, options: Mapping[str, Any] | None = None) -> None:
+        """Begin the windows that follow, or those in `options["window"]`, everywhere."""
+        if options and "window" in options:
+            windows = whole_numbers("windows", options["window"])
+            if not np.all((windows >= 0) & (windows < len(self.pool))):
+                raise ConfigError(
+                    f"window {options['window']}: expected 0 to {len(self.pool) - 1}, the pool's"
+                )
+            self.stage.following[:] = windows
+        kernels.reset(self._at, 0, self.count)
+
+    def step(self, actions: Any) -> None:
+        """One decision everywhere; where an episode ends, the one that follows begins."""
+        if np.shape(actions) != (self.count,):
+            raise InvalidAction(
+                f"actions of shape {np.shape(actions)}, expected ({self.count},), one for each"
+            )
+        self.stage.actions[:] = whole_numbers("actions", actions)
+        if self._waits:
+            kernels.let_illegal_wait(self._at)
+        else:
+            self._refuse_illegal()
+        if self._threads is None:
+            kernels.step(self._at, 0, self.count)
+        else:
+            list(self._threads.map(self._step, range(len(self._parts))))
+
+    def running(self) -> dict[str, NDArray[Any]]:
+        """Of the episodes that are being played: the number of the window in the pool."""
+        return {"window": self.stage.playing.copy()}
+
+    def ended(self) -> dict[str, NDArray[Any]]:
+        """Of the episodes that ended with the last step: scores by the config's metric."""
         stage = self.stage
-        dones = stage.dones.copy()
-        self._draw(np.flatnonzero(dones))
-        infos = {
-            "score": np.where(dones, stage.scores, np.nan),
-            "base": np.where(dones, self.pool.windows.base[stage.played], np.nan),
-            "window": np.where(dones, stage.played, -1),
+        return {
+            "window": stage.played.copy(),
+            "score": stage.scores.copy(),
+            "base": self.pool.windows.base[stage.played],
         }
-        return self.seen, stage.rewards.copy(), dones, infos
 
     def close(self) -> None:
         """Let the threads go."""
         if self._threads is not None:
             self._threads.shutdown()
 
-    def _step(self, part: int, actions: Ints) -> None:
-        first, last = self._parts[part]
-        scratch = self._scratch[part]
-        kernels.step(self.stage, self.pool.windows, self.pool.play, scratch, actions, first, last)
+    def _step(self, part: int) -> None:
+        kernels.step(self._kept[part].address, *self._parts[part])
 
-    def _draw(self, environments: Ints) -> None:
-        """Decide on the windows that follow, so that a step never has to come back and ask."""
-        for i in environments.tolist():
-            self.stage.following[i] = self._randoms[i].integers(len(self.pool))
-
-    def _refuse_invalid(self, actions: Ints) -> None:
-        if not self._begun:
-            raise InvalidAction("step before the first reset; call reset() once")
-        if actions.shape != (self.count,):
-            raise InvalidAction(f"actions of shape {actions.shape}, expected ({self.count},)")
-        inside = (actions >= 0) & (actions <= DECLINE)
-        valid = inside & (self.stage.mask[self._everyone, actions * inside] > 0)
-        if not valid.all():
-            at = int(np.argmin(valid))
-            raise InvalidAction(refusal(int(actions[at]), int(self.stage.shown[at]), at))
+    def _refuse_illegal(self) -> None:
+        at = kernels.first_illegal(self._at)
+        if at >= 0:
+            action, shown = int(self.stage.actions[at]), int(self.stage.shown[at])
+            raise InvalidAction(_refusal(action, shown, at))
 
 
-def refusal(action: int, shown: int, environment: int) -> str:
+def _refusal(action: int, shown: int, environment: int) -> str:
     """What is wrong with an action, and what would be right."""
     if action == DECLINE:
         return (
@@ -142,8 +143,20 @@ def refusal(action: int, shown: int, environment: int) -> str:
         )
     return (
         f"environment {environment}: action {action} names no job, expected 0 to {shown - 1} "
-        f"(or {DECLINE} where the mask allows it)"
+        f"(or {DECLINE} where the mask allows it); learners without masks use "
+        'illegal_actions="wait"'
     )
+
+
+def whole_numbers(name: str, given: Any) -> Ints:
+    """An array of whole numbers; nothing is rounded or read from text."""
+    try:
+        found = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        found = np.empty(0, object)
+    if found.dtype.kind not in "iu":
+        raise InvalidAction(f"{name} are {shown(given)}, expected whole numbers")
+    return np.ascontiguousarray(found, np.int64)
 
 
 def _new_stage(pool: Pool, count: int) -> Stage:
@@ -169,4 +182,5 @@ def _new_stage(pool: Pool, count: int) -> Stage:
         scores=np.zeros(count),
         played=np.zeros(count, np.int64),
         dones=np.zeros(count, np.bool_),
+        actions=np.zeros(count, np.int64),
     )

@@ -10,19 +10,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray
+from numba import carray, from_dtype, types
 from numpy.typing import NDArray
 
 from dovetail.compiled.functions import inner, kernel
+from dovetail.compiled.native import native_type, taker
 from dovetail.compiled.tables import column_address, dtype_of
 from dovetail.domain.jobs import Bools, Floats, Ints
-from dovetail.envs.observation import Singles
-from dovetail.envs.reward import RUN, gap
+from dovetail.envs.observation import OBSERVE, Singles
+from dovetail.envs.reward import MEASURE, RUN, gap
 from dovetail.envs.shown import SHOWN, show
 from dovetail.policies.features import Matrix
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.rows import World
-from dovetail.simulator.kernel.rules import Rules
+from dovetail.simulator.kernel.rules import RULES, Rules
 from dovetail.simulator.kernel.state import (
     accounts,
     all_demand_facts,
@@ -31,10 +32,13 @@ from dovetail.simulator.kernel.state import (
     jobs,
     waiting,
 )
-from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline
+from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline, wait
 
 DECLINE = SHOWN
 """The action after the last job shown: nothing more is backfilled in this pass."""
+
+WAIT = -1
+"""Stands for an action that is not legal: nothing more starts in this pass."""
 
 ADDRESSES = dict(dtype_of(World).fields or {})["cluster"][1] // 8
 """Words of a World before its first address; from there on all are addresses."""
@@ -69,6 +73,7 @@ class Stage(NamedTuple):
     scores: Floats  # [environments] of the episode that ended in this step
     played: Ints  # [environments] its window
     dones: Bools  # [environments]
+    actions: Ints  # [environments] what to do in the next step
 
 
 class Play(NamedTuple):
@@ -80,30 +85,82 @@ class Play(NamedTuple):
     measure: Any
 
 
+class Arguments(NamedTuple):
+    """All that a thread steps its environments with; kernels get the address of one (see Kept)."""
+
+    stage: Stage
+    windows: Windows
+    play: Play
+    scratch: Matrix  # [features, SHOWN]
+
+
+_TABLE, _SINGLES = types.int64[:, ::1], types.float32[:, :, ::1]
+ARGUMENTS = native_type(
+    Arguments,
+    stage=native_type(
+        Stage,
+        worlds=types.Array(from_dtype(dtype_of(World)), 1, "C"),
+        words=_TABLE,
+        arenas=_TABLE,
+        rows=_TABLE,
+        jobs=_SINGLES,
+        critic=_SINGLES,
+        mask=types.int8[:, ::1],
+    ),
+    windows=native_type(Windows, worlds=_TABLE),
+    play=native_type(
+        Play,
+        rules=RULES,
+        observe=types.FunctionType(OBSERVE),
+        features=_TABLE,
+        measure=types.FunctionType(MEASURE),
+    ),
+    scratch=types.float64[:, ::1],
+)
+_take = taker(ARGUMENTS)
 _runs = column_address(World, "runs", RUN)
 
 
 @kernel
-def reset(stage: Stage, windows: Windows, play: Play, scratch: Matrix, chosen: Ints) -> None:
-    """Begin the following window in some environments."""
-    for e in chosen:
+def reset(at: int, first: int, last: int) -> None:
+    """Begin the following window in each environment from first to last."""
+    stage, windows, play, scratch = _take(at)
+    for e in range(first, last):
         _load(stage, windows, e)
         _look(stage, play, scratch, e)
 
 
 @kernel
-def step(
-    stage: Stage,
-    windows: Windows,
-    play: Play,
-    scratch: Matrix,
-    actions: Ints,
-    first: int,
-    last: int,
-) -> None:
+def first_illegal(at: int) -> int:
+    """The first environment whose action the mask rules out; -1: there is none."""
+    stage = _take(at).stage
+    for e in range(len(stage.actions)):
+        if not is_legal(stage, e):
+            return e
+    return -1
+
+
+@kernel
+def let_illegal_wait(at: int) -> None:
+    """Replace actions that the mask rules out."""
+    stage = _take(at).stage
+    for e in range(len(stage.actions)):
+        if not is_legal(stage, e):
+            stage.actions[e] = WAIT
+
+
+@inner
+def is_legal(stage: Stage, e: int) -> bool:
+    action = stage.actions[e]
+    return bool(0 <= action <= DECLINE and stage.mask[e, action] > 0)
+
+
+@kernel
+def step(at: int, first: int, last: int) -> None:
     """One decision in each environment from first to last; those that end begin anew."""
+    stage, windows, play, scratch = _take(at)
     for e in range(first, last):
-        stage.dones[e] = not act(stage, windows, play, actions[e], e)
+        stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
         stage.rewards[e] = 0.0
         if stage.dones[e]:
             window = stage.playing[e]
@@ -118,9 +175,12 @@ def step(
 def act(stage: Stage, windows: Windows, play: Play, action: int, e: int) -> bool:
     """Carry out an action and go on; False: all jobs of the window have started."""
     w = stage.worlds[e]
-    job = stage.rows[e, action % SHOWN]
-    fitting = decline(w) if action == DECLINE else choose(w, play.rules, job)
-    more = go_on(w, play.rules, fitting)
+    if action == WAIT:
+        more = wait(w, play.rules, stage.rows[e, 0])
+    elif action == DECLINE:
+        more = go_on(w, play.rules, decline(w))
+    else:
+        more = go_on(w, play.rules, choose(w, play.rules, stage.rows[e, action]))
     return more and own_left(w, windows.carried[stage.playing[e]])
 
 

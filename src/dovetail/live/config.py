@@ -148,7 +148,7 @@ def load_config(path: Path) -> LiveConfig:
         raise ConfigError(f"{problem}: whoever can write it commands the daemon") from None
     except OSError as problem:
         raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also integers of thousands of digits
         raise ConfigError(f"{path}: not TOML: {error}") from None
 
 

@@ -34,6 +34,13 @@ Table = NDArray[Any]
 class Tables:
     """Owns the memory of one simulation; `world` is what kernels get."""
 
+    # Conservative backfilling only (node_sets.py).
+    node_sets: Table
+    steps: Table
+    promises: Table
+    claims: Table
+    gain_log: Table
+
     def __init__(
         self,
         jobs: Jobs,

@@ -15,6 +15,7 @@ from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
+    Backfill,
     BackfillRule,
     Estimates,
     History,
@@ -31,6 +32,7 @@ from dovetail.simulator.kernel.loop import ADVANCE
 from dovetail.simulator.kernel.rules import make_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
 from dovetail.simulator.layout import REASONS
+from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.planner import Planner
 from dovetail.simulator.warm import Window, resume
 
@@ -78,6 +80,8 @@ class Simulation:
         }
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history)
+        if backfill is Backfill.CONSERVATIVE:
+            add_promises(self.tables)
         self.rules = make_rules(
             ordering,
             placement,

@@ -2,9 +2,9 @@
 
     learner = Ppo(actor, critic, PpoConfig())
     for epoch in range(100):
-        update = learner.learn(environment, episodes=100, random=np.random.default_rng(epoch))
+        update = learner.learn(environments, episodes=100, random=np.random.default_rng(epoch))
 
-Actor, critic and environment are any objects that fit agents.rollout's protocols. A decision among
+Actor and critic are any networks that fit agents.rollout's protocol. A decision among
 40 jobs costs the update 40 rows, not the 256 that a padded one would.
 """
 
@@ -19,7 +19,7 @@ from torch import nn
 
 from dovetail.agents.ppo.config import PpoConfig
 from dovetail.agents.ppo.ragged import Ragged, Singles, log_softmax, tensors
-from dovetail.agents.ppo.rollout import BatchEnvironment, Rollout, advantages, play
+from dovetail.agents.ppo.rollout import Environments, Rollout, advantages, play
 from dovetail.domain.jobs import Floats, Ints
 
 JUDGED = 4096
@@ -66,11 +66,11 @@ class Ppo:
         )
 
     def learn(
-        self, environment: BatchEnvironment, episodes: int, random: np.random.Generator
+        self, environments: Environments, episodes: int, random: np.random.Generator
     ) -> Update:
         """One epoch: all chance comes from `random`."""
         begin = perf_counter()
-        rollout = play(environment, self.actor, episodes, random)
+        rollout = play(environments, self.actor, episodes, random)
         played = perf_counter()
         passes, means = self._improve(self._judge(rollout), random)
         return Update(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from dovetail.agents.ppo.ragged import (
@@ -20,19 +20,12 @@ from dovetail.agents.ppo.ragged import (
     pack,
     tensors,
 )
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Bools, Floats, Ints
 
-Seen = Mapping[str, NDArray[Any]]
-
-
-class BatchEnvironment(Protocol):
-    """Environments that are stepped together and begin anew by themselves (see ragged.pack)."""
-
-    count: int
-
-    def reset(self, seed: int | None = None) -> Seen: ...
-
-    def step(self, actions: Ints) -> tuple[Seen, Floats, Bools, Mapping[str, NDArray[Any]]]: ...
+Seen = dict[str, NDArray[Any]]
+Environments = VectorEnv[Seen, Any, NDArray[Any]]
+"""Any that show `jobs`, `critic` and `mask` (see ragged.pack) and begin anew in the same step."""
 
 
 class Network(Protocol):
@@ -58,10 +51,12 @@ class Rollout:
 
 
 def play(
-    environment: BatchEnvironment, actor: Network, episodes: int, random: np.random.Generator
+    environments: Environments, actor: Network, episodes: int, random: np.random.Generator
 ) -> Rollout:
     """Sample actions from begin on, until so many episodes have ended."""
-    seen = pack(environment.reset(seed=int(random.integers(1 << 31))))
+    refuse_other_resets(environments)
+    found, _ = environments.reset(seed=int(random.integers(1 << 31)))
+    seen = pack(found)
     parts, places, chances, rewards, dones = [], [], [], [], []
     ended = 0
     while ended < episodes:
@@ -71,8 +66,8 @@ def play(
         parts.append(seen)
         places.append(place)
         chances.append(logits[seen.offset[:-1] + place])
-        found, reward, done, _ = environment.step(seen.action[seen.offset[:-1] + place])
-        seen = pack(found)
+        found, reward, ends, cuts, _ = environments.step(seen.action[seen.offset[:-1] + place])
+        seen, done = pack(found), ends | cuts
         rewards.append(reward)
         dones.append(done)
         ended += int(done.sum())
@@ -82,16 +77,24 @@ def play(
     )  # fmt: skip
 
 
-def play_best(environment: BatchEnvironment, actor: Network, seen: Seen) -> Floats:
+def play_best(environments: Environments, actor: Network, seen: Seen) -> Floats:
     """Take the likeliest action until every environment has ended once; its reward there."""
-    total, left = np.zeros(environment.count), np.ones(environment.count, np.bool_)
+    refuse_other_resets(environments)
+    total, left = np.zeros(environments.num_envs), np.ones(environments.num_envs, np.bool_)
     while left.any():
         shown = pack(seen)
         place = best(_logits(actor, shown), shown.offset)
-        seen, reward, done, _ = environment.step(shown.action[shown.offset[:-1] + place])
+        seen, reward, ends, cuts, _ = environments.step(shown.action[shown.offset[:-1] + place])
         total += reward * left
-        left &= ~done
+        left &= ~(ends | cuts)
     return total
+
+
+def refuse_other_resets(environments: Environments) -> None:
+    """A step that only resets would be learned from as a decision."""
+    mode = environments.metadata.get("autoreset_mode")
+    if mode is not AutoresetMode.SAME_STEP:
+        raise ConfigError(f"autoreset_mode is {mode}, expected AutoresetMode.SAME_STEP")
 
 
 def advantages(

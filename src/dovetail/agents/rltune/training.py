@@ -31,7 +31,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.output import replacing
 from dovetail.domain.trace import Trace
-from dovetail.envs import Pool, QueuePriorityBatch, QueuePriorityConfig, TraceWindows
+from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, TraceWindows
 from dovetail.envs.observation import OBSERVATIONS
 from dovetail.envs.shown import SHOWN
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
@@ -99,13 +99,16 @@ class _Run:
         self.folder, self.config, self.facts = folder, config, facts
         self.selection = SELECTIONS[config.features]
         pool = Pool(_windows(parts.learning, cluster, config, config.windows, config.seed))
-        self.environments = QueuePriorityBatch(
-            count=config.environments, threads=min(threads, config.environments), pool=pool
+        count = config.environments
+        self.environments = QueuePriorityVector(
+            count, pool=pool, threads=min(threads, count), copy=False
         )
         unseen = _windows(
             parts.validation, cluster, config, config.validation_windows, config.seed + 1
         )
-        self.validation = QueuePriorityBatch(count=config.validation_windows, pool=Pool(unseen))
+        self.validation = QueuePriorityVector(
+            config.validation_windows, pool=Pool(unseen), copy=False
+        )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             self.actor = KernelActor(self.selection.width)
@@ -155,7 +158,8 @@ class _Run:
 
     def validate(self) -> None:
         """Keep the network if it is the best on windows that it never played."""
-        seen = self.validation.begin(np.arange(self.validation.count))
+        every_window = np.arange(self.validation.num_envs)
+        seen, _ = self.validation.reset(options={"window": every_window})
         gap = float(play_best(self.validation, self.actor, seen).mean())
         if self.logs is not None:
             self.logs.add_scalar("gap/validation", gap, self.epoch)

@@ -58,7 +58,7 @@ class MigCluster:
             found = _PART.fullmatch(part.strip())
             if found is None:
                 raise ClusterError(
-                    f"cannot read {part.strip()!r} as GPUs; write 8xa100-40:1,1,2,2,3,3,12,12 "
+                    f"cannot read {part.strip()[:60]!r} as GPUs; write 8xa100-40:1,1,2,2,3,3,12,12 "
                     "(a number, a model, a configuration for each GPU) or 8xa100-40 for whole GPUs"
                 )
             count = int(found[1])

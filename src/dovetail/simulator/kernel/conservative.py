@@ -1,57 +1,175 @@
-"""Conservative backfilling: every job that is blocked gets a reservation."""
+"""Conservative backfilling: every waiting job has a promise, which is kept or brought forward."""
 
 from __future__ import annotations
 
 import math
+import sys
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import holds
-from dovetail.simulator.kernel.passes import begin_pass, next_job, pass_over, start_next
-from dovetail.simulator.kernel.placement import demand_fits
+from dovetail.simulator.kernel import promises
+from dovetail.simulator.kernel.facts import describe
+from dovetail.simulator.kernel.passes import see_what_fits, share_usage, start
+from dovetail.simulator.kernel.planned import find_nodes
+from dovetail.simulator.kernel.queue import lowest, remove, rescore, sort_by_score, takes_too_much
 from dovetail.simulator.kernel.rows import World
-from dovetail.simulator.kernel.rules import Rules
-from dovetail.simulator.kernel.state import demand, job_facts, option, run_of, waiting
+from dovetail.simulator.kernel.rules import Rules, score_one
+from dovetail.simulator.kernel.state import demand, gathered, promise, run_of, scores, waiting
+
+ANY_TIME = sys.float_info.max
 
 
 @inner
 def conservative_pass(w: World, rules: Rules) -> None:
-    """Start what can start without delaying any job before it; hold nodes for the others."""
-    if begin_pass(w, rules) == 0:
+    """Bring promises forward if a job has ended, make those that are missing, start what is due."""
+    if w.extended:
+        promises.forget_all(w)
+    _begin_pass(w, rules)
+    w.promising, w.first_started = True, -1
+    _go_through_promises(w, rules)
+    _promise_to_others(w, rules)
+    w.promising = w.ended = w.extended = False
+    w.planned = w.submitted
+    _mark_backfilled(w, rules)
+
+
+@inner
+def _begin_pass(w: World, rules: Rules) -> None:
+    """Scores of this pass; who is passed over loses the promise."""
+    if rules.half_life > 0.0:
+        share_usage(w)
+    if not rules.unsorted:
         return
-    held = 0
-    number = next_job(w, rules)
-    while number >= 0:
-        kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
-        if start_next(w, rules, number):
-            run_of(w, job).backfilled = kinds & held != 0
-            if not _anything_fits(w):
-                break
-        else:
-            _hold(w, job)
-            held |= kinds
-            pass_over(w, rules, number)
-        number = next_job(w, rules)
-    holds.clear(w)
-
-
-@inner
-def _anything_fits(w: World) -> bool:
-    """Whether any waiting job may fit; held nodes count as free, which can only err to yes."""
-    kept, w.hold_count = w.hold_count, 0
-    found = False
+    see_what_fits(w)
+    if rules.uses_state:
+        describe(w)
+    rescore(w, rules)
+    rows, values = waiting(w), scores(w)
     for i in range(w.active_count):
-        found |= demand_fits(w, demand(w, i).active, -math.inf)
-    w.hold_count = kept
-    return found
+        mine = demand(w, demand(w, i).active)
+        mine.latest_end, mine.behind = math.inf, False
+        for at in range(mine.low, mine.high):
+            if values[at] == math.inf:
+                promises.release(w, rows[at])
+                promises.forget(w, rows[at])
 
 
 @inner
-def _hold(w: World, job: int) -> None:
-    """Hold the nodes of the option in which the job can start the earliest."""
-    estimate, mine = job_facts(w, job).estimate, demand(w, run_of(w, job).demand)
-    best, best_begin = -1, math.inf
-    for number in range(mine.option_first, mine.option_last):
-        begin = holds.common_begin(w, number, estimate / option(w, number).speed)
-        if begin < best_begin:
-            best, best_begin = number, begin
-    holds.hold_nodes(w, best, best_begin, estimate / option(w, best).speed)
+def _go_through_promises(w: World, rules: Rules) -> None:
+    """Each job with a promise, once, in order: an earlier time if there is one; start if it is due.
+
+    Where nothing has got room back since everybody was last looked at, nobody can move. A job
+    that starts may leave room to others too, elsewhere than it was promised.
+    """
+    due = w.next_promise <= w.now
+    moving = w.ended and (w.gains > w.settled or due)
+    if not (moving or due):
+        return
+    if moving:
+        w.settled = w.gains
+    count = _gather(w, rules, -math.inf, ANY_TIME if moving else w.now)
+    every, _, _, _ = gathered(w)
+    for i in range(count):
+        if moving:
+            promises.bring_forward(w, every[i])
+        if promise(w, every[i]).time == w.now:
+            _start(w, rules, every[i])
+
+
+@inner
+def _promise_to_others(w: World, rules: Rules) -> None:
+    """New jobs, and those that have lost their promises, in order."""
+    if w.extended or rules.unsorted:
+        count = _gather(w, rules, promises.NO_PROMISE, promises.NO_PROMISE)
+    else:
+        count = _gather_new(w, rules)
+    every, _, _, _ = gathered(w)
+    for i in range(count):
+        promises.make(w, every[i])
+        if promise(w, every[i]).time == w.now:
+            _start(w, rules, every[i])
+
+
+@inner
+def _gather(w: World, rules: Rules, first: float, last: float) -> int:
+    """The waiting jobs that are promised a time from `first` to `last`, in order; how many."""
+    rows, values = waiting(w), scores(w)
+    every, order, _, _ = gathered(w)
+    count = 0
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        for at in range(mine.low, mine.high):
+            job = rows[at]
+            if first <= promise(w, job).time <= last and values[at] < math.inf:
+                every[count] = job
+                order[count] = score_one(w, rules, job) if rules.heads_only else values[at]
+                promise(w, job).score = order[count]
+                count += 1
+    sort_by_score(order[:count], every[:count])
+    return count
+
+
+@inner
+def _gather_new(w: World, rules: Rules) -> int:
+    """The jobs submitted since the last pass, in order; how many."""
+    every, order, _, _ = gathered(w)
+    count = 0
+    for job in range(w.planned, w.submitted):
+        if run_of(w, job).demand >= 0:
+            every[count], order[count] = job, score_one(w, rules, job)
+            promise(w, job).score = order[count]
+            count += 1
+    sort_by_score(order[:count], every[:count])
+    return count
+
+
+@inner
+def _start(w: World, rules: Rules, job: int) -> None:
+    """Start a job whose time has come, where its placement likes it best beside all promises."""
+    number = run_of(w, job).demand
+    mine, rows = demand(w, number), waiting(w)
+    at = mine.low
+    while rows[at] != job:
+        at += 1
+    promises.release(w, job)
+    if rules.unsorted and takes_too_much(w, number, at):
+        promises.forget(w, job)
+        scores(w)[at] = math.inf
+        return
+    chosen = find_nodes(w, rules, job)
+    start(w, job, chosen)
+    promises.note_start(w, job)
+    remove(w, rules, number, at)
+    promise(w, job).next_started = w.first_started
+    w.first_started = job
+
+
+@inner
+def _mark_backfilled(w: World, rules: Rules) -> None:
+    """Note which of the jobs started have passed one that still waits."""
+    if w.first_started < 0:
+        return
+    for i in range(w.active_count):
+        number = demand(w, i).active
+        mine = demand(w, number)
+        mine.cursor = lowest(w, number) if rules.unsorted else mine.low
+        if mine.cursor >= 0:
+            first = waiting(w)[mine.cursor]
+            known = scores(w)[mine.cursor]
+            mine.cursor_score = score_one(w, rules, first) if rules.heads_only else known
+    job = w.first_started
+    while job >= 0:
+        run_of(w, job).backfilled = _has_passed(w, job)
+        job = promise(w, job).next_started
+
+
+@inner
+def _has_passed(w: World, job: int) -> bool:
+    score, kinds = promise(w, job).score, demand(w, run_of(w, job).demand).kinds
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        if mine.kinds & kinds and mine.cursor >= 0:
+            if mine.cursor_score < score:
+                return True
+            if mine.cursor_score == score and waiting(w)[mine.cursor] < job:
+                return True
+    return False

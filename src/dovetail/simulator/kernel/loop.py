@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.kernel import events
+from dovetail.simulator.kernel import events, promises
 from dovetail.simulator.kernel.allocation import give_back, mark_stale
 from dovetail.simulator.kernel.conservative import conservative_pass
 from dovetail.simulator.kernel.passes import easy_pass, pass_without_backfilling
@@ -59,9 +59,12 @@ def advance_conservative(world: Any, rules: Rules, steps: int) -> bool:
     w = world[0]
     for _ in range(steps):
         now = next_time(w)
+        if w.next_promise <= now:
+            w.next_promise = promises.earliest(w)
+            now = min(now, w.next_promise)
         if now == math.inf:
             return False
-        if go_to(w, rules, now):
+        if go_to(w, rules, now) or w.next_promise == now:
             conservative_pass(w, rules)
     return True
 
@@ -130,6 +133,8 @@ def _end_jobs(w: World, rules: Rules) -> bool:
 def _end(w: World, job: int) -> None:
     mine = run_of(w, job)
     for at in range(mine.part_first, mine.part_first + mine.part_count):
+        if w.set_count > 0:
+            promises.note_end(w, job, part(w, at).node)
         give_back(w, job, part(w, at).node, part(w, at).gpus)
     if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
@@ -139,6 +144,7 @@ def _end(w: World, job: int) -> None:
 @inner
 def _overrun(w: World, code: int) -> None:
     """The estimate proved too short: double it."""
+    w.extended = True
     mine = run_of(w, code - w.job_count)
     mine.length *= 2.0
     mine.expected = mine.start + mine.length

@@ -37,11 +37,7 @@ def begin_pass(w: World, rules: Rules) -> int:
 
     Only if something fits are jobs scored: most passes with a deep queue end right here.
     """
-    fitting = 0
-    for i in range(w.active_count):
-        mine = demand(w, demand(w, i).active)
-        mine.fits = demand_fits(w, demand(w, i).active, -math.inf)
-        fitting += mine.fits
+    fitting = see_what_fits(w)
     if fitting == 0:
         return 0
     if rules.half_life > 0.0:
@@ -55,6 +51,17 @@ def begin_pass(w: World, rules: Rules) -> int:
         demand(w, number).latest_end = math.inf
         demand(w, number).behind = False
         seek(w, rules, number, demand(w, number).low)
+    return fitting
+
+
+@inner
+def see_what_fits(w: World) -> int:
+    """Note of every demand whether it fits now; returns how many do."""
+    fitting = 0
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        mine.fits = demand_fits(w, demand(w, i).active, -math.inf)
+        fitting += mine.fits
     return fitting
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
+from dovetail.simulator.kernel import promises
+from dovetail.simulator.kernel import reservations as reserving
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.bits import trailing_zeros
 from dovetail.simulator.kernel.calendar import free_nodes
 from dovetail.simulator.kernel.holds import admits
 from dovetail.simulator.kernel.reservations import (
     costs,
-    forget_spent,
     lost_nodes,
     most_spared,
     spares,
-    spend,
 )
 from dovetail.simulator.kernel.rows import Chunk, Reservation, World
 from dovetail.simulator.kernel.state import (
@@ -47,12 +47,16 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
         return False
     if kind(w, here.kind).reserved < end and not spares(w, number, chunk):
         return False
-    return here.hold < 0 or admits(w, number, chunk, w.now, end)
+    if here.hold >= 0 and not admits(w, number, chunk, w.now, end):
+        return False
+    return not w.promising or promises.leaves_room(w, number, chunk, end)
 
 
 @inner
 def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> bool:
     """Whether so many nodes of some kinds may take a chunk."""
+    if w.promising:
+        return promises.enough_room(w, kinds, chunk, end, wanted)
     if chunk.cpus > 0 or chunk.memory > 0 or w.hold_count > 0:
         return _enough_by_scan(w, kinds, chunk, end, wanted)
     # The index alone answers, without a scan.
@@ -329,6 +333,24 @@ def _use(w: World, job: int, number: int, chunk: Chunk, end: float, at: int) -> 
     node(w, at).picked = number
     node(w, number).used_by = job
     spend(w, number, chunk, end)
+
+
+@inner
+def spend(w: World, number: int, chunk: Chunk, end: float) -> None:
+    """Note that a chunk of the job in hand is to go on a node until `end`."""
+    if w.promising:
+        promises.spend(w, number)
+    else:
+        reserving.spend(w, number, chunk, end)
+
+
+@inner
+def forget_spent(w: World) -> None:
+    """End choosing nodes for a job."""
+    if w.promising:
+        promises.forget_spent(w)
+    else:
+        reserving.forget_spent(w)
 
 
 @inner

@@ -29,7 +29,7 @@ class World(Row):
     active_count: int  # demands with waiting jobs
     stale_count: int  # nodes with stale release times
     reservation_count: int
-    hold_count: int  # conservative holds
+    hold_count: int  # holds of this pass
     search: int  # number of the search for nodes in hand
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
@@ -47,6 +47,20 @@ class World(Row):
     last_cycle: float  # when it was
     news: bool  # something has happened since
     planner: int  # address of a function that picks nodes for a job; 0: none
+    # conservative backfilling: promises and what they leave
+    set_count: int  # node sets; 0: nobody is promised anything
+    promising: bool  # what starts must leave room for promises
+    ended: bool  # a job has ended since the last pass
+    extended: bool  # promises have to be made anew: an estimate proved too short, or none are there
+    planned: int  # jobs submitted before the last pass
+    next_promise: float  # no promise is for an earlier time
+    gains: int  # how often a set has got room back
+    settled: int  # how often when promises were last looked at, all of them
+    steps_used: int  # of the table of steps
+    free_step: int  # first of those given back; -1: none
+    claims_used: int
+    free_claim: int
+    first_started: int  # jobs started in this pass, linked; -1: none
     # addresses
     cluster: int  # [1] ClusterFacts
     jobs: int  # [jobs] JobFacts
@@ -77,6 +91,11 @@ class World(Row):
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
     holds: int  # [parts] Hold
+    node_sets: int  # [node sets] NodeSet
+    steps: int  # [2 * parts + 3 * node sets] Step
+    promises: int  # [jobs] Promise
+    claims: int  # [parts] Claim
+    gain_log: int  # [GAIN_LOG] Gain: the last of the gains, in a ring
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
     placement_parameters: int  # [placement_parameter_count] float64 parameters of the placement
@@ -114,7 +133,8 @@ class Node(Row):
     switch: int
     running: int  # slots in use
     used_by: int  # the last gang that picked it, so that gangs spread
-    hold: int  # its first conservative hold; -1: none
+    hold: int  # its first hold; -1: none
+    node_set: int  # the set in which promises count it
     stale: bool  # release times no longer right
     # lists kept beside the table: entry i belongs to position i, not to node i
     picked: int  # nodes for the job in hand
@@ -213,6 +233,9 @@ class Entry(Row):
 
 class Candidate(Row):
     time: float
+    gpus: int  # left
+    node_set: int
+    chunks: int
 
 
 class Demand(Row):
@@ -268,8 +291,55 @@ class Part(Row):
     gpus: Word
 
 
+class NodeSet(Row):
+    """One node, or several that are only given out whole: then promises count them."""
+
+    kinds: int  # bit k: has nodes of kind k
+    chunks: int  # that one job can have here at most
+    gpus: int  # when idle
+    cpus: int
+    memory: int
+    first: int  # its steps from now on
+    spent: int  # chunks already chosen for the job in hand
+
+
+class Step(Row):
+    """What running and promised jobs leave of a node set from a time on, up to the next step."""
+
+    time: float
+    gpus: int
+    cpus: int
+    memory: int
+    next: int  # -1: nothing changes any more
+
+
+class Promise(Row):
+    """When a waiting job is to start under conservative backfilling."""
+
+    time: float  # inf: it has no promise
+    end: float  # by estimate
+    claim: int  # its first claim; -1: none
+    seen: int  # gains when it was last looked at
+    score: float  # in this pass
+    next_started: int  # in this pass
+
+
+class Claim(Row):
+    """What a promise takes of a node set."""
+
+    next: int
+    node_set: int
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class Gain(Row):
+    node_set: int
+
+
 class Hold(Row):
-    """A conservative reservation on one node, over [begin, end)."""
+    """A reservation on one node, over [begin, end), for the length of a pass."""
 
     next: int
     begin: float

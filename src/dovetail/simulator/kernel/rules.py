@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from numba import types
+
 from dovetail.compiled.functions import LazyFunction, inner
+from dovetail.compiled.native import native_type
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Estimates, Ordering, Placement, Varies
+from dovetail.domain.policy import (
+    OBSERVE,
+    PREDICT,
+    PREFER,
+    SCORE,
+    Estimates,
+    Ordering,
+    Placement,
+    Varies,
+)
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     accounts,
@@ -40,6 +52,15 @@ class Rules(NamedTuple):
     few_switches: bool
     predicts: bool  # history is kept and asked
     estimates_predicted: bool  # what policies see is the prediction
+
+
+RULES = native_type(
+    Rules,
+    score=types.FunctionType(SCORE),
+    prefer=types.FunctionType(PREFER),
+    predict=types.FunctionType(PREDICT),
+    observe=types.FunctionType(OBSERVE),
+)
 
 
 def make_rules(

@@ -21,20 +21,25 @@ from dovetail.simulator.kernel.rows import (
     Block,
     Candidate,
     Chunk,
+    Claim,
     Demand,
     Entry,
     Event,
+    Gain,
     Hold,
     Kind,
     Level,
     Member,
     Node,
+    NodeSet,
     Option,
     Part,
+    Promise,
     Release,
     Reservation,
     Run,
     Slot,
+    Step,
     World,
 )
 
@@ -58,7 +63,12 @@ option = row_accessor(World, "options", Option)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)
+node_set = row_accessor(World, "node_sets", NodeSet)
+step = row_accessor(World, "steps", Step)
+promise = row_accessor(World, "promises", Promise)
+claim = row_accessor(World, "claims", Claim)
 hold = row_accessor(World, "holds", Hold)
+gain = row_accessor(World, "gain_log", Gain)
 reservation = row_accessor(World, "reservations", Reservation)
 
 _jobs = column_address(World, "jobs", numba.from_dtype(dtype_of(JobFacts)))

@@ -86,6 +86,23 @@ def decline(w: World) -> int:
 
 
 @inner
+def wait(w: World, rules: Rules, best: int) -> bool:
+    """Start nothing more before the next event, and go on from there; False: the end.
+
+    When nothing else is to happen, the best candidate is chosen all the same: waiting would be
+    the end, with jobs in the queue.
+    """
+    if next_time(w) == math.inf:
+        return go_on(w, rules, choose(w, rules, best))
+    for i in range(w.active_count):
+        demand(w, demand(w, i).active).open = False
+    if go_on(w, rules, 0):
+        return True
+    # All that was still to happen led to no pass, as the arrival of a job that is rejected.
+    return w.active_count > 0 and go_on(w, rules, begin_pass(w, rules))
+
+
+@inner
 def may_decline(w: World) -> bool:
     """Whether a job holds a reservation that another could now pass."""
     reserved = reserved_kinds(w)

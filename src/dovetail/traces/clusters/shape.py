@@ -33,7 +33,7 @@ class Shape:
 
     def add(
         self,
-        name: str,
+        name: str | None,
         gpus: float | None,
         gpu_type: str | None = None,
         cpus: float | None = None,
@@ -46,6 +46,8 @@ class Shape:
         if not gpus:
             self._without += 1
             return
+        if name is None:
+            raise ClusterError(f"{self.name}: a node with {gpus:g} GPUs has no name")
         if len(self._nodes) == MAX_NODES:
             raise ClusterError(f"{self.name}: more than {MAX_NODES:,} nodes")
         if name in self._nodes:

@@ -61,7 +61,7 @@ def read(path: Path, progress: Progress) -> RawTable:
 
 
 def _row(number: int, job: dict[str, Any]) -> tuple[int | str | None, ...]:
-    attempts = [item for item in job.get("attempts") or () if isinstance(item, dict)]
+    attempts = [item for item in _list(job, "attempts") if isinstance(item, dict)]
     starts, ends = (list(_texts(attempts, key)) for key in ("start_time", "end_time"))
     gpus = max((_gpus(attempt) for attempt in attempts), default=0)
     # A job whose last attempt has no end was still running when the log was taken.
@@ -76,6 +76,11 @@ def _texts(attempts: list[dict[str, Any]], key: str) -> Iterator[str]:
     return (str(a[key]) for a in attempts if a.get(key) not in (None, "None", ""))
 
 
+def _list(record: dict[str, Any], key: str) -> list[Any]:
+    value = record.get(key)
+    return value if isinstance(value, list) else []
+
+
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
@@ -83,7 +88,7 @@ def _text(value: object) -> str | None:
 def _gpus(attempt: dict[str, Any]) -> int:
     return sum(
         len(part["gpus"])
-        for part in attempt.get("detail") or ()
+        for part in _list(attempt, "detail")
         if isinstance(part, dict) and isinstance(part.get("gpus"), list)
     )
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dovetail.domain.cluster import MAX_GPUS_PER_NODE, MAX_NODES
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import JobColumns, Jobs
 from dovetail.domain.trace import Trace
@@ -14,6 +15,12 @@ from dovetail.traces.synthetic.workload import LONGEST_RUN, Workload
 
 SHORTEST_SPAN = 100.0
 """Submit times are whole seconds: on a shorter span the load would be off by over 0.5 %."""
+
+MAX_JOBS = 10_000_000
+"""Years of the largest clusters; more would not fit into memory."""
+
+MAX_GPUS = MAX_NODES * MAX_GPUS_PER_NODE
+"""Of the largest cluster that can be described."""
 
 
 def synthesize(
@@ -29,10 +36,12 @@ def synthesize(
     by scaling inter-arrival times; without it jobs arrive at the workload's own rate. Sizes
     beyond a given `cluster_gpus` are left out, since such a job could never start.
     """
-    if jobs < 1:
-        raise ConfigError(f"jobs is {jobs}, expected 1 or more")
-    if cluster_gpus is not None and cluster_gpus < 1:
-        raise ConfigError(f"cluster_gpus is {cluster_gpus}, expected 1 or more")
+    if not 1 <= jobs <= MAX_JOBS:
+        raise ConfigError(f"jobs is {jobs}, expected 1 to {MAX_JOBS:,}")
+    if cluster_gpus is not None and not 1 <= cluster_gpus <= MAX_GPUS:
+        raise ConfigError(f"cluster_gpus is {cluster_gpus}, expected 1 to {MAX_GPUS:,}")
+    if seed < 0:
+        raise ConfigError(f"seed is {seed}, expected 0 or more")
     gpus = workload.cluster_gpus if cluster_gpus is None else cluster_gpus
     draft = workload.draw(jobs, Streams(seed), largest=gpus)
     run = np.clip(np.round(draft.run), 1.0, LONGEST_RUN)

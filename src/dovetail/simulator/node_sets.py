@@ -1,0 +1,73 @@
+"""Tables for conservative backfilling: the node sets that promises are made on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail.compiled.tables import new_table
+from dovetail.domain.jobs import Ints
+from dovetail.simulator.build import Table, Tables
+from dovetail.simulator.kernel import rows
+from dovetail.simulator.kernel.promises import GAIN_LOG, NO_PROMISE
+from dovetail.simulator.layout import UNLIMITED
+
+
+def add_promises(tables: Tables) -> None:
+    """Give a simulation what conservative backfilling needs; others do not pay for it."""
+    sets = _node_sets(tables)
+    parts = len(tables.part_table)
+    tables.node_sets = sets
+    tables.steps = new_table(rows.Step, 2 * parts + 3 * len(sets))
+    tables.promises = new_table(rows.Promise, len(tables.runs))
+    tables.promises["time"], tables.promises["claim"] = NO_PROMISE, -1
+    tables.claims = new_table(rows.Claim, parts)
+    tables.gain_log = new_table(rows.Gain, GAIN_LOG)
+    for name in ("node_sets", "steps", "promises", "claims", "gain_log"):
+        tables.world[name] = getattr(tables, name).ctypes.data
+    tables.world["set_count"] = len(sets)
+    tables.world["next_promise"] = NO_PROMISE
+    tables.world["extended"] = True
+
+
+def _node_sets(tables: Tables) -> Table:
+    """Numbered by their first nodes, which number the sets of the nodes too."""
+    group = _interchangeable(tables)
+    of_node = tables.nodes["kind"].copy()
+    alone = group[of_node] < 0
+    of_node = np.where(alone, len(group) + np.arange(len(of_node)), group[of_node])
+    _, first, tables.nodes["node_set"] = _numbered(of_node)
+    sets = new_table(rows.NodeSet, len(first))
+    np.bitwise_or.at(sets["kinds"], tables.nodes["node_set"], np.int64(1) << tables.nodes["kind"])
+    np.add.at(sets["chunks"], tables.nodes["node_set"], 1)
+    np.add.at(sets["gpus"], tables.nodes["node_set"], tables.nodes["gpus"])
+    one = sets["chunks"] == 1
+    for what in ("cpus", "memory"):
+        sets[what] = np.where(one, tables.nodes[what][first], UNLIMITED)
+    return sets
+
+
+def _numbered(values: Ints) -> tuple[Ints, Ints, Ints]:
+    """Distinct values in order of their first places, these places, and the number of each."""
+    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return distinct[order], first[order], rank[inverse]
+
+
+def _interchangeable(tables: Tables) -> Ints:
+    """Per kind, the first kind that every option treats alike; -1: its nodes are shared by jobs."""
+    asked = np.zeros(len(tables.options), np.bool_)
+    for number in np.unique(tables.runs["demand"][tables.runs["demand"] >= 0]):
+        mine = tables.demands[number]
+        asked[mine["option_first"] : mine["option_last"]] = True
+    large = np.where(asked, tables.options["large_kinds"], 0)
+    small = np.where(asked, tables.options["small_kinds"], 0)
+    gpus = tables.chunks["gpus"]
+    group = np.full(len(tables.kinds), -1)
+    known: dict[bytes, int] = {}
+    for number, whole in enumerate(tables.kinds["gpus"]):
+        here, partly = np.flatnonzero(large >> number & 1), np.flatnonzero(small >> number & 1)
+        if np.all(gpus[2 * here] == whole) and np.all(gpus[2 * partly + 1] == whole):
+            group[number] = known.setdefault(here.tobytes(), number)
+    return group
