@@ -18,8 +18,9 @@ QUICK = (
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
-LONG = ("rltune", "mig", "live_cycle", "live_memory", "slurm")
-"""Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time."""
+LONG = ("rltune", "mig", "live_cycle", "live_memory", "slurm", "backfill")
+"""Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time,
+and ten minutes more."""
 
 RESULTS = Path(__file__).parent / "results"
 

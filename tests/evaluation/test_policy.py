@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from dovetail.domain.errors import UnknownName
-from dovetail.domain.policy import Backfill
+from dovetail.domain.errors import ConfigError, UnknownName
+from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.policies.policy import Policy, policy_named
 
 
@@ -33,6 +33,15 @@ def test_a_label_reads_back_as_the_same_policy() -> None:
     policy = Policy("wfp3", "conservative", "topology-aware")
     assert policy.label() == "wfp3+conservative@topology-aware"
     assert Policy.parse(policy.label()) == policy
+
+
+def test_slurms_backfill_takes_parameters_and_the_others_none() -> None:
+    policy = Policy.parse("saf+slurm:interval=60,window=2880@fgd")
+    assert policy.parts()[2] == SlurmBackfill(interval=60, window=2880)
+    assert Policy.parse(policy.label()) == policy
+    assert Policy.parse("saf+slurm").parts()[2] == SlurmBackfill()
+    with pytest.raises(ConfigError, match="easy has no parameters"):
+        Policy.parse("saf+easy:interval=60")
 
 
 def test_a_label_leaves_out_what_equals_the_defaults_given() -> None:
