@@ -117,7 +117,7 @@ class Stream:
     def apply(self, changes: Sequence[Change]) -> list[Result]:
         for change in changes:
             if change.knob is Knob.SITE_FACTOR and change.job in self._jobs:
-                self._site[change.job] = int(change.after)
+                self._site[change.job] = int(change.after or 0)
         return [Result(change) for change in changes]
 
     def settings(self) -> Mapping[str, str]:

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.lublin import PROCESSORS, draw
 from benchmarks.workloads import REAL, cluster, real_traces, synthetic
+from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -81,6 +83,32 @@ def throughput(say: Callable[[str], None]) -> list[dict[str, Any]]:
     return rows
 
 
+def processors(say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Lublin's model on 256 nodes of one GPU: gangs of 22 nodes on average, up to all of them."""
+    rows = []
+    trace = draw(0)
+    site = Cluster.parse(f"{PROCESSORS}x1")
+    for order in ("fcfs", "sjf"):
+        runs = [
+            simulate(
+                trace, site, ORDERINGS[order], PLACEMENTS["best-fit"], Backfill.EASY,
+                make_estimates(trace, "exact"), HISTORY,
+            )
+            for _ in range(REPEATS)
+        ]  # fmt: skip
+        rates = sorted(len(trace) / run.sim_seconds for run in runs)
+        row = {
+            "order": order,
+            "jobs": len(trace),
+            "jobs_per_second_median": round(statistics.median(rates)),
+            "jobs_per_second_range": [round(rates[0]), round(rates[-1])],
+            "waiting_mean": round(queue_depth(runs[0])[0], 1),
+        }
+        rows.append(row)
+        say(f"Lublin on {PROCESSORS}x1, {order}: {row['jobs_per_second_median']:,} jobs/s")
+    return rows
+
+
 def scaling(say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Cost of an event from 64 to 4,096 nodes, with room to spare and with a growing queue.
 
@@ -137,6 +165,7 @@ def run(say: Callable[[str], None] = print) -> dict[str, Any]:
     replay(synthetic(16, jobs=200, load=0.5), 16, "fcfs")  # compile
     return {
         "throughput": throughput(say),
+        "processors": processors(say),
         "scaling": scaling(say),
         "against_plain_python": against_plain_python(say),
         "python": sys.version.split()[0],

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dovetail.domain.mig_cluster import MigCluster
 
 from dovetail.api import load_cluster
 from dovetail.domain.cluster import MAX_NODES, Cluster
 from dovetail.domain.cluster_toml import cluster_from_toml
 from dovetail.domain.errors import ClusterError
+from dovetail.mig.gpus.cluster import MigCluster
 
 
 def refusal(text: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail.domain.errors import ConfigError
-from dovetail.envs import InvalidAction, QueuePriority, QueuePriorityBatch
+from dovetail.envs import InvalidAction, QueuePriority, QueuePriorityVector
 from tests.envs.scenes import small_pool
 
 
@@ -31,6 +31,6 @@ def test_a_window_that_the_pool_does_not_have_is_refused(window: Any) -> None:
 
 @pytest.mark.parametrize("windows", [[0], [0, 4], [0, -1], [0.0, 1.0], "ab", [[0, 1]], None])
 def test_windows_of_a_batch_are_checked(windows: Any) -> None:
-    batch = QueuePriorityBatch(count=2, pool=small_pool())
-    with pytest.raises(InvalidAction, match="windows are"):
-        batch.begin(windows)
+    env = QueuePriorityVector(num_envs=2, pool=small_pool())
+    with pytest.raises((InvalidAction, ConfigError), match="window"):
+        env.reset(options={"window": windows})

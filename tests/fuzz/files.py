@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from dovetail.agents.mig_models import SHIPPED as SHIPPED_MIG
-from dovetail.agents.mig_models import placer_named
-from dovetail.traces.mig_file import read_mig_workload, write_mig_workload
-from dovetail.traces.mig_pods import mig_pods
-from dovetail.traces.synthetic.mig_day import RELAXED, mig_day
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import cluster_from_toml, load_cluster
 from dovetail.domain.trace import Trace
 from dovetail.live.config import LiveConfig, load_config
+from dovetail.mig.policies.learned.placement import SHIPPED as SHIPPED_MIG
+from dovetail.mig.policies.learned.placement import placer_named
+from dovetail.mig.workload.day import RELAXED, mig_day
+from dovetail.mig.workload.file import read_mig_workload, write_mig_workload
+from dovetail.mig.workload.pods import mig_pods
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.kernel_network import shapes
 from dovetail.policies.ordering.learned import untrained

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from dovetail.domain.mig_cluster import MigCluster
 from typer.testing import CliRunner
 
 from dovetail import api
 from dovetail.cli.app import app
 from dovetail.domain.cluster import Cluster
+from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.policies.policy import Policy
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize

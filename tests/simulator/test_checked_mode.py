@@ -39,14 +39,14 @@ def test_the_state_is_sound_after_every_event(
     )
 
 
-def _half_way() -> Simulation:
+def _half_way(backfill: Backfill = Backfill.EASY) -> Simulation:
     rows = job(0, 100, 2), job(0, 100, 4), job(1, 50, 8)
     simulation = Simulation(
         trace_of(*rows),
         cluster_of("2x8"),
         ORDERINGS["fcfs"],
         PLACEMENTS["best-fit"],
-        Backfill.EASY,
+        backfill,
         estimates_of(*rows),
     )
     simulation.advance(2)
@@ -68,4 +68,11 @@ def test_a_broken_state_is_named(table: str, column: str, value: float, problem:
     simulation = _half_way()
     getattr(simulation.tables, table)[column][0] = value
     with pytest.raises(BrokenInvariant, match=problem):
+        check(simulation.tables, simulation.cluster)
+
+
+def test_a_promise_of_more_than_there_is_is_named() -> None:
+    simulation = _half_way(Backfill.CONSERVATIVE)
+    simulation.tables.steps["gpus"][simulation.tables.node_sets["first"][1]] = -1
+    with pytest.raises(BrokenInvariant, match="more is promised"):
         check(simulation.tables, simulation.cluster)

@@ -8,7 +8,7 @@ import pytest
 from dovetail.domain.policy import Backfill, Estimates
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
-from dovetail.simulator import Simulation, simulate, warm_window
+from dovetail.simulator import Simulation, simulate, simulate_window, warm_window
 from dovetail.simulator.invariants import check
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
@@ -50,3 +50,18 @@ def test_a_window_carries_exactly_the_jobs_that_ran_or_waited() -> None:
     assert waited.any()
     assert np.all(whole.start[carried][waited] >= window.now)
     assert window.own.sum() == 50
+
+
+@pytest.mark.parametrize("spec", ["exact", "noisy:1"])
+def test_a_warm_window_in_which_nobody_waits_yet_promises_as_the_whole_trace_did(spec: str) -> None:
+    estimates = make_estimates(TRACE, spec)
+    assert estimates.seconds is not None
+    policy = ORDERINGS["fcfs"], PLACEMENTS["best-fit"], Backfill.CONSERVATIVE
+    whole = simulate(TRACE, CLUSTER, *policy, estimates)
+    submit = TRACE.jobs.submit
+    first = next(row for row in range(5, len(TRACE)) if np.all(whole.start[:row] < submit[row]))
+    window = warm_window(whole, first, len(TRACE) - first)
+    told = Estimates(estimates.name, estimates.seconds[window.rows])
+    found = simulate_window(window, CLUSTER, *policy, told)
+    assert np.any(found.start > window.trace.jobs.submit)
+    assert np.array_equal(found.start, whole.start[window.rows])

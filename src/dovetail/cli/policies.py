@@ -34,7 +34,7 @@ _PLACEMENTS = {
 _BACKFILLS = {
     "none": "nothing passes a blocked job that shares its nodes",
     "easy": "jobs pass if they do not delay the reservation of the first blocked job",
-    "conservative": "jobs pass if they delay no reservation; every blocked job has one",
+    "conservative": "jobs pass if they break no promise; every waiting job has one",
     "slurm": "as sched/backfill does: every bf_interval, whole nodes, times rounded",
 }
 

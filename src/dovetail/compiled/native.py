@@ -25,8 +25,8 @@ from numba import types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
+from dovetail.compiled.arrays import Bools, Floats, Ints
 from dovetail.compiled.functions import kernel
-from dovetail.domain.jobs import Bools, Floats, Ints
 
 _TYPES: dict[Any, Any] = {
     int: types.int64,

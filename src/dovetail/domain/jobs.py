@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dovetail.compiled.arrays import Bools as Bools
+from dovetail.compiled.arrays import Floats as Floats
+from dovetail.compiled.arrays import Ints as Ints
 from dovetail.domain.errors import TraceError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 UNKNOWN = -1
 """The code of a name that a trace does not give (no user, no partition, ...)."""

@@ -83,9 +83,12 @@ class QueuePriorityBatch:
         """Begin the windows that follow, or those in `options["window"]`, everywhere."""
         if options and "window" in options:
             windows = whole_numbers("windows", options["window"])
-            if not np.all((windows >= 0) & (windows < len(self.pool))):
+            known = (windows >= 0) & (windows < len(self.pool))
+            if windows.shape not in ((), (self.count,)) or not np.all(known):
+                # Compiled code does not look at bounds: it would read whatever lies there.
                 raise ConfigError(
-                    f"window {options['window']}: expected 0 to {len(self.pool) - 1}, the pool's"
+                    f"window {shown(options['window'])}: expected 0 to {len(self.pool) - 1}, the "
+                    f"pool's, one for all or one for each of {self.count}"
                 )
             self.stage.following[:] = windows
         kernels.reset(self._at, 0, self.count)
@@ -156,7 +159,7 @@ def whole_numbers(name: str, given: Any) -> Ints:
         found = np.empty(0, object)
     if found.dtype.kind not in "iu":
         raise InvalidAction(f"{name} are {shown(given)}, expected whole numbers")
-    return np.ascontiguousarray(found, np.int64)
+    return found.astype(np.int64)
 
 
 def _new_stage(pool: Pool, count: int) -> Stage:

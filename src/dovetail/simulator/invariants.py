@@ -27,6 +27,7 @@ def check(tables: Tables, cluster: Cluster) -> None:
         ("two jobs hold the same GPU", _double_booked(tables, cluster)),
         ("the index of free GPUs is wrong", _misindexed(tables)),
         ("backfilling delayed a reserved job", bool(world["delayed"])),
+        ("more is promised than a node has", _overpromised(tables)),
     ):
         if broken:
             raise BrokenInvariant(moment + problem)
@@ -72,6 +73,23 @@ def _double_booked(tables: Tables, cluster: Cluster) -> bool:
             taken[number] |= held
     full = np.array([(1 << node.gpus) - 1 for node in cluster.nodes], np.uint64)
     return bool(np.any(taken != full))
+
+
+def _overpromised(tables: Tables) -> bool:
+    """Whether promises and running jobs together take more than there is, now or later.
+
+    Between an overrun and the next pass nothing can be said: there promises are made anew.
+    """
+    world = tables.world[0]
+    if world["set_count"] == 0 or world["extended"]:
+        return False
+    for number in tables.node_sets["first"]:
+        while number >= 0:
+            step = tables.steps[number]
+            if min(step["gpus"], step["cpus"], step["memory"]) < 0:
+                return True
+            number = step["next"]
+    return False
 
 
 def _misindexed(tables: Tables) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import Backend, Unreachable
 from dovetail.live.config import SlurmConfig
-from dovetail.live.model.decision import Change, Knob
+from dovetail.live.model.decision import Change, Knob, Value
 from dovetail.live.model.snapshot import LiveJob, Snapshot
 from tests.live.slurm import SMALL_LAYOUT, Cluster, Job, Options, why_not
 
@@ -42,8 +42,8 @@ def backend(name: str, cluster: Cluster, timeout: float = 30.0) -> Backend:
     return BACKENDS[name](config)
 
 
-def change(job: LiveJob, knob: Knob, after: str) -> Change:
-    return Change(job.id, job.label, knob, "", after, "test")
+def change(job: LiveJob, knob: Knob, after: Value) -> Change:
+    return Change(job.id, job.label, knob, None, after, "test")
 
 
 def busy(cluster: Cluster) -> dict[str, int]:
@@ -153,15 +153,13 @@ def test_changes_are_made_and_read_back(queue: Cluster, name: str) -> None:
     jobs = reader.read().by_id
     results = reader.apply(
         [
-            change(jobs[first], Knob.SITE_FACTOR, "5000"),
-            change(jobs[frozen], Knob.PRIORITY, "9000"),
-            change(jobs[array], Knob.SITE_FACTOR, "300"),
+            change(jobs[first], Knob.SITE_FACTOR, 5000),
+            change(jobs[frozen], Knob.PRIORITY, 9000),
+            change(jobs[array], Knob.SITE_FACTOR, 300),
             change(jobs[first], Knob.NODE, "p100-2"),
-            change(jobs[frozen], Knob.AVOID, "k80-1"),
-            change(jobs[array], Knob.FEATURES, "p100"),
         ]
     )
-    assert [result.error for result in results] == [""] * 6
+    assert [result.error for result in results] == [""] * 4
     factors = reader.factors()
     assert factors[first].site == 5000
     assert not factors[first].frozen
@@ -169,11 +167,9 @@ def test_changes_are_made_and_read_back(queue: Cluster, name: str) -> None:
     assert factors[array].site == 300
     after = reader.read()
     assert after.by_id[first].wants == ("p100-2",)
-    assert after.by_id[frozen].avoids == ("k80-1",)
-    assert after.by_id[array].features == "p100"
     # All tasks were named, so the array is still one record.
     assert after.by_id[array].tasks == 5
-    (released,) = reader.apply([change(jobs[frozen], Knob.RELEASE, "")])
+    (released,) = reader.apply([change(jobs[frozen], Knob.PRIORITY, None)])
     assert released.done
     assert not reader.factors()[frozen].frozen
 
@@ -194,12 +190,12 @@ def test_jobs_that_are_gone_held_or_running_answer_in_slurms_words(
     unknown = jobs[done]._replace(id=999_999, label="999999")
     results = reader.apply(
         [
-            change(jobs[held], Knob.SITE_FACTOR, "7"),
-            change(jobs[done], Knob.SITE_FACTOR, "7"),
-            change(unknown, Knob.PRIORITY, "7"),
-            change(jobs[held], Knob.PRIORITY, "7"),
+            change(jobs[held], Knob.SITE_FACTOR, 7),
+            change(jobs[done], Knob.SITE_FACTOR, 7),
+            change(unknown, Knob.PRIORITY, 7),
+            change(jobs[held], Knob.PRIORITY, 7),
             change(jobs[runs], Knob.NODE, "p100-1"),
-            change(jobs[runs], Knob.SITE_FACTOR, "7"),
+            change(jobs[runs], Knob.SITE_FACTOR, 7),
         ]
     )
     errors = [result.error for result in results]

@@ -18,7 +18,7 @@ from dovetail.live.backends import rest_backend
 from dovetail.live.backends.base import Unreachable, Unreadable
 from dovetail.live.backends.slurm.rest import RestClient, RestWriter, address_of, read_token
 from dovetail.live.config import SlurmConfig
-from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.model.decision import Change, Knob, Result, Value
 
 Answer = tuple[int, Any]
 Ask = Callable[[str, str, Any, Any], Answer]  # method, path, headers, body
@@ -185,8 +185,8 @@ class Inner:
         return [Result(change) for change in changes]
 
 
-def change(label: str, knob: Knob, after: str = "5") -> Change:
-    return Change(1, label, knob, "", after, "")
+def change(label: str, knob: Knob, after: Value = 5) -> Change:
+    return Change(1, label, knob, None, after, "")
 
 
 def writing(tmp_path: Path, version: int, rest: Ask) -> AbstractContextManager[SlurmConfig]:
@@ -207,9 +207,9 @@ def test_priorities_go_through_rest_and_all_else_does_not(
 
     inner = Inner()
     changes = [
-        change("1", Knob.RELEASE, ""),
-        change("2", Knob.PRIORITY, "70"),
-        change("3_[1-2]", Knob.PRIORITY, "70"),
+        change("1", Knob.PRIORITY, None),
+        change("2", Knob.PRIORITY, 70),
+        change("3_[1-2]", Knob.PRIORITY, 70),
         change("4", Knob.SITE_FACTOR),
     ]
     with writing(tmp_path, version, answer) as config:
@@ -236,5 +236,5 @@ def test_a_refused_priority_comes_back_in_slurms_words(tmp_path: Path) -> None:
 def test_a_priority_out_of_range_is_not_posted(tmp_path: Path) -> None:
     with writing(tmp_path, 42, lambda *_: (500, b"never asked")) as config:
         writer = RestWriter(Inner(), RestClient(config))  # type: ignore[arg-type]
-        (result,) = writer.apply([change("2", Knob.PRIORITY, "0")])
+        (result,) = writer.apply([change("2", Knob.PRIORITY, 0)])
     assert result.error.startswith("not sent")

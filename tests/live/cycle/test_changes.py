@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.changes import changes_for as _changes_for
-from dovetail.live.ledger.belongings import NOTHING, Belongings, Own
-from dovetail.live.ledger.restore import Touch, changes_back
-from dovetail.live.model.decision import Change, Decision, Hint, Knob, Result
+from dovetail.live.ledger import LedgerEntry, LedgerView
+from dovetail.live.ledger.restore import changes_back
+from dovetail.live.model.decision import Change, Decision, Hint, Knob, Value
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import Factor, Snapshot
 from tests.live.builders import running, snapshot, waiting
 
 ACT = ActConfig()
+NOTHING = LedgerView()
 
 
 def changes_for(
-    decision: Decision, queue: Snapshot, own: Own, act: ActConfig
+    decision: Decision, queue: Snapshot, own: LedgerView, act: ActConfig
 ) -> tuple[Change, ...]:
     """With the priorities that the jobs have without our factors."""
     given = {job: factor.own for job, factor in queue.factors.items()}
     return _changes_for(decision, queue, own, act, given)
 
 
-def sent(changes: tuple[Change, ...]) -> dict[str, tuple[str, str]]:
+def sent(changes: tuple[Change, ...]) -> dict[str, tuple[Value, Value]]:
     return {change.label: (change.before, change.after) for change in changes}
+
+
+def held(job: int, knob: Knob, value: Value) -> LedgerView:
+    entry = LedgerEntry(job, knob, None, frozenset({value}), value)
+    return LedgerView({entry.key: entry})
 
 
 def test_the_fewest_messages_bring_the_order_about() -> None:
     queue = snapshot([waiting(1, priority=900), waiting(2, priority=100)])
     changes = changes_for(Decision(order=(2, 1)), queue, NOTHING, ACT)
-    assert sent(changes) == {"2": ("0", "865")}  # one message: there is room above 900
+    assert sent(changes) == {"2": (0, 865)}  # one message: there is room above 900
 
 
 def test_an_order_that_is_there_already_sends_nothing() -> None:
@@ -41,7 +47,7 @@ def test_the_paper_s_way_freezes_priorities_and_remembers_what_slurm_gave() -> N
     queue = snapshot([waiting(1, priority=900), waiting(2, priority=100)])
     changes = changes_for(Decision(order=(2, 1)), queue, NOTHING, ActConfig(knob="priority"))
     assert {change.knob for change in changes} == {Knob.PRIORITY}
-    assert {change.job: change.before for change in changes}[2] == "100"
+    assert {change.job: change.before for change in changes}[2] == 100
 
 
 def test_an_array_goes_by_the_tasks_that_wait_together_and_never_by_its_number() -> None:
@@ -51,7 +57,7 @@ def test_an_array_goes_by_the_tasks_that_wait_together_and_never_by_its_number()
     queue = snapshot([rest, task, other], site={7: 3})
     changes = changes_for(Decision(order=(7, 9, 10)), queue, NOTHING, ACT)
     assert "7_[2-6]" in {change.label for change in changes}
-    assert [change.label for change in changes_back((site(7, "3"),), queue)] == ["7_[2-6]"]
+    assert [change.label for change in changes_back((site(7, 3),), queue)] == ["7_[2-6]"]
 
 
 def test_what_job_submit_gave_first_counts_as_ours() -> None:
@@ -63,7 +69,7 @@ def test_what_job_submit_gave_first_counts_as_ours() -> None:
 
 def test_a_task_that_was_split_off_inherits_what_its_array_got() -> None:
     task = waiting(9, array=7)._replace(label="7_1")
-    assert Own({7: 40}, {}, {}).factors(snapshot([task], site={9: 40})) == {9: 40}
+    assert held(7, Knob.SITE_FACTOR, 40).factors(snapshot([task], site={9: 40})) == {9: 40}
 
 
 def test_a_pin_that_did_not_start_the_job_is_taken_off() -> None:
@@ -72,70 +78,51 @@ def test_a_pin_that_did_not_start_the_job_is_taken_off() -> None:
     assert [(c.job, c.knob, c.after) for c in pinned if c.knob is Knob.NODE] == [
         (1, Knob.NODE, "p100-1")
     ]
-    later = changes_for(Decision(order=(1, 2)), queue, Own({}, {}, {1: "p100-1"}), ACT)
+    later = changes_for(Decision(order=(1, 2)), queue, held(1, Knob.NODE, "p100-1"), ACT)
     assert [(c.job, c.after) for c in later if c.knob is Knob.NODE] == [(1, "")]
 
 
-def site(job: int, *tried: str) -> Touch:
-    return Touch(job, Knob.SITE_FACTOR, "0", frozenset(tried))
+def site(job: int, *asked: int) -> LedgerEntry:
+    return LedgerEntry(job, Knob.SITE_FACTOR, 0, frozenset(asked))
 
 
 def test_a_factor_of_ours_goes_back_to_nothing() -> None:
     queue = snapshot([waiting(1), waiting(2)], site={1: 40})
-    assert sent(changes_back((site(1, "40"), site(2, "50")), queue)) == {"1": ("", "0")}
+    assert sent(changes_back((site(1, 40), site(2, 50)), queue)) == {"1": (None, 0)}
 
 
 def test_a_factor_that_an_operator_has_set_since_is_his() -> None:
-    assert changes_back((site(1, "40"),), snapshot([waiting(1)], site={1: 77})) == ()
+    assert changes_back((site(1, 40),), snapshot([waiting(1)], site={1: 77})) == ()
 
 
 def test_a_job_that_runs_is_put_back_too_as_it_may_be_requeued() -> None:
-    assert sent(changes_back((site(1, "40"),), snapshot([running(1, "p100-1")]))) == {
-        "1": ("", "0")
-    }
+    assert sent(changes_back((site(1, 40),), snapshot([running(1, "p100-1")]))) == {"1": (None, 0)}
 
 
 def test_tasks_of_a_touched_array_are_put_back_whatever_their_number() -> None:
     task = waiting(9, array=7)._replace(label="7_1")
-    changes = changes_back((site(7, "40"),), snapshot([task], site={9: 40}))
-    assert sent(changes) == {"7_1": ("", "0")}
+    changes = changes_back((site(7, 40),), snapshot([task], site={9: 40}))
+    assert sent(changes) == {"7_1": (None, 0)}
 
 
 def test_a_frozen_job_is_released_and_one_that_thawed_is_not() -> None:
-    touch = Touch(1, Knob.PRIORITY, "100", frozenset({"900"}))
+    touch = LedgerEntry(1, Knob.PRIORITY, 100, frozenset({900}))
     frozen = snapshot([waiting(1)], factors={1: Factor(900, 0, True)})
-    assert [change.knob for change in changes_back((touch,), frozen)] == [Knob.RELEASE]
+    assert [(c.knob, c.after) for c in changes_back((touch,), frozen)] == [(Knob.PRIORITY, None)]
     assert changes_back((touch,), snapshot([waiting(1)])) == ()
 
 
 def test_a_priority_that_an_operator_has_set_since_is_his() -> None:
-    touch = Touch(1, Knob.PRIORITY, "100", frozenset({"900"}))
+    touch = LedgerEntry(1, Knob.PRIORITY, 100, frozenset({900}))
     theirs = snapshot([waiting(1)], factors={1: Factor(5000, 0, True)})
     assert changes_back((touch,), theirs) == ()
 
 
 def test_a_frozen_job_that_somebody_holds_is_not_released() -> None:
-    touch = Touch(1, Knob.PRIORITY, "100", frozenset({"900"}))
+    touch = LedgerEntry(1, Knob.PRIORITY, 100, frozenset({900}))
     held = snapshot([waiting(1, priority=0, reason="JobHeldAdmin")], factors={})
     assert changes_back((touch,), held) == ()
 
 
 def test_jobs_that_slurm_has_forgotten_need_nothing() -> None:
-    assert changes_back((site(1, "40"),), snapshot([waiting(2)])) == ()
-
-
-def test_a_change_whose_answer_got_lost_is_found_again_in_the_queue() -> None:
-    own = Belongings()
-    change = Change(1, "1", Knob.SITE_FACTOR, "0", "40", "")
-    own.tried([change])
-    own.settled([Result(change, "not known: no answer")])
-    assert own.now().site == {}
-    own.look(snapshot([waiting(1)], site={1: 40}))
-    assert own.now().site == {1: 40}
-
-
-def test_what_is_remembered_ends_with_the_job() -> None:
-    own = Belongings()
-    own.tried([Change(1, "1", Knob.SITE_FACTOR, "0", "40", "")])
-    own.look(snapshot([waiting(2)]))
-    assert not own
+    assert changes_back((site(1, 40),), snapshot([waiting(2)])) == ()

@@ -162,7 +162,7 @@ def test_displacement_agrees_with_looking_at_every_order(case: Case) -> None:
 def test_sent_changes_keep_both_limits_and_the_head_goes_before_the_rest(
     numbers: list[int], order: list[int], sent: list[tuple[float, int]], most: int
 ) -> None:
-    asked = [Change(job, str(job), Knob.SITE_FACTOR, "0", "7", "") for job in numbers]
+    asked = [Change(job, str(job), Knob.SITE_FACTOR, 0, 7, "") for job in numbers]
     config = GuardrailConfig(changes_per_cycle=most, changes_per_hour=12)
     situation = situation_of(sent=tuple(sent))
     allowed, verdict = limit_changes(asked, situation, config, order)

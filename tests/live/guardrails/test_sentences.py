@@ -286,7 +286,7 @@ def test_the_tripwire_needs_time_jobs_and_longer_waits(
 
 
 def changes(*jobs: int) -> list[Change]:
-    return [Change(job, str(job), Knob.SITE_FACTOR, "0", "7", "first") for job in jobs]
+    return [Change(job, str(job), Knob.SITE_FACTOR, 0, 7, "first") for job in jobs]
 
 
 def test_only_so_many_changes_are_sent_those_for_the_head_first() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from dovetail.live.config import JournalConfig
 from dovetail.live.journal import CycleRecord, Journal, RecordedRun
-from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.ledger import Ledger
+from dovetail.live.model.decision import Change, Knob, Result, Value
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import LiveJob, LiveNode, Snapshot
 
@@ -17,14 +18,15 @@ def open_journal(folder: Path, **limits: float) -> Journal:
     return Journal.open(JournalConfig(path=str(folder / "journal.sqlite"), **limits))
 
 
-def change(job: int, after: str = "7", before: str = "0", knob: Knob = Knob.SITE_FACTOR) -> Change:
+def change(job: int, after: Value = 7, before: Value = 0, knob: Knob = Knob.SITE_FACTOR) -> Change:
     return Change(job, str(job), knob, before, after, f"place {after}")
 
 
 def act(journal: Journal, *changes: Change, wall: float = 0.0, error: str = "") -> None:
     """Send changes to a cluster that answers the same to all."""
-    intents = journal.intend(changes, wall)
-    journal.settle(intents, [Result(sent, error) for sent in changes], wall)
+    ledger = Ledger(journal)
+    intents = ledger.intend(changes, wall)
+    ledger.settle(intents, [Result(sent, error) for sent in changes], wall)
 
 
 def cycle(wall: float, sentence: str = "went round", mode: Mode = Mode.ACTIVE) -> CycleRecord:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from dovetail.live.journal import JournalBusy, JournalError, JournalReader
+from dovetail.live.ledger import Ledger
 from tests.live.journal.builders import act, change, cycle, open_journal
 
 
@@ -37,10 +38,10 @@ def test_a_write_that_the_system_refuses_is_an_error_and_leaves_no_half_of_it(
             files_no_larger_than(log.stat().st_size + 8192),
             pytest.raises(JournalError, match=r"journal\.sqlite"),
         ):
-            journal.intend(changes, 0.0)
-        assert [touched.job for touched in journal.past.touched()] == [1]
+            Ledger(journal).intend(changes, 0.0)
+        assert list(journal.past.touched()) == [1]
         act(journal, change(2))  # the disk has space again
-        assert [touched.job for touched in journal.past.touched()] == [1, 2]
+        assert list(journal.past.touched()) == [1, 2]
     with sqlite3.connect(tmp_path / "journal.sqlite") as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     raw.close()
@@ -51,7 +52,7 @@ def test_a_full_database_says_that_it_is_full(tmp_path: Path) -> None:
         (pages,) = journal.past._connection.execute("PRAGMA page_count").fetchone()
         journal.past._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         with pytest.raises(JournalError, match="full; free some space"):
-            journal.intend([change(job) for job in range(2000)], 0.0)
+            Ledger(journal).intend([change(job) for job in range(2000)], 0.0)
         assert journal.past.touched() == ()
 
 
@@ -60,7 +61,7 @@ def test_a_file_that_another_program_holds_is_an_error(tmp_path: Path) -> None:
         other = sqlite3.connect(tmp_path / "journal.sqlite", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalError, match="locked; another program holds it"):
-            journal.intend([change(1)], 0.0)
+            Ledger(journal).intend([change(1)], 0.0)
         other.execute("ROLLBACK")
         other.close()
         act(journal, change(1))
@@ -135,7 +136,7 @@ def test_a_damaged_journal_is_kept_aside_and_a_new_one_says_so_until_told_otherw
         assert journal.recovered_from is None
     with open_journal(tmp_path) as journal:
         assert journal.recovered_from is None
-        assert [touched.job for touched in journal.past.touched()] == [1]
+        assert list(journal.past.touched()) == [1]
 
 
 def test_rows_can_be_neither_changed_nor_removed(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_rows_can_be_neither_changed_nor_removed(tmp_path: Path) -> None:
 def test_others_read_while_the_daemon_writes_and_cannot_write_themselves(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal, JournalReader.open(journal.path) as past:
         act(journal, change(1))
-        assert [touched.job for touched in past.touched()] == [1]
+        assert list(past.touched()) == [1]
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             past._connection.execute("INSERT INTO recoveries VALUES (1, 1, 1, '')")
 
@@ -181,6 +182,6 @@ def test_whoever_may_only_read_the_folder_can_read_the_journal_of_a_stopped_daem
     os.seteuid(nobody)
     try:
         with JournalReader.open(journal.path) as past:
-            assert [touched.job for touched in past.touched()] == [1]
+            assert list(past.touched()) == [1]
     finally:
         os.seteuid(0)

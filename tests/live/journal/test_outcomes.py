@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dovetail.live.journal import Happened, Outcomes
 from dovetail.live.journal.records import GONE, REQUEUED, Ended
+from dovetail.live.ledger import Ledger
 from dovetail.live.model.mode import Mode
 from tests.live.journal.builders import act, at, change, cycle, open_journal, running, waiting
 
@@ -85,6 +86,7 @@ def test_a_new_daemon_finds_out_what_ended_while_none_was_there(tmp_path: Path) 
         happened = outcomes.update(reading)
         assert [(end.job, end.end) for end in happened.ended] == [(1, 60.0), (2, 60.0)]
         journal.record(cycle(9000.0), reading, happened=happened)
-        assert [touched.job for touched in journal.past.touched()] == [3]
+        Ledger(journal).let_go([end.job for end in happened.ended], 9000.0, "the job is gone")
+        assert list(journal.past.touched()) == [3]
         assert [run.run.job for run in journal.past.ended(0.0)] == [1]
         assert journal.past.unended() == ()

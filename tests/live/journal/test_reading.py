@@ -9,6 +9,7 @@ import pytest
 from dovetail.live.guardrails.base import GuardrailOutcome, Verdict
 from dovetail.live.journal import Happened
 from dovetail.live.journal.decision_log import HEAD
+from dovetail.live.ledger import Ledger
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.mode import Mode
 from tests.live.journal.builders import act, change, cycle, open_journal, run
@@ -32,7 +33,7 @@ def test_changes_sent_of_late_count_those_of_a_cycle_that_was_cut_short(tmp_path
         for wall in (100.0, 200.0):
             act(journal, change(1), change(2), wall=wall)
             journal.record(cycle(wall + 1))
-        journal.intend([change(3)], 300.0)  # and then it is killed
+        Ledger(journal).intend([change(3)], 300.0)  # and then it is killed
     with open_journal(tmp_path) as journal:
         assert journal.past.sent(since=150.0) == ((200.0, 2), (300.0, 1))
         assert journal.past.sent(since=0.0) == ((100.0, 2), (200.0, 2), (300.0, 1))
@@ -78,8 +79,8 @@ def test_orders_and_reasons_of_every_cycle_are_read_back_also_after_a_restart(
 
 def test_what_was_done_to_a_job_is_told_with_what_became_of_it(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
-        act(journal, change(1, after="7"))
-        act(journal, change(1, after="9"), error="Invalid job id")
-        journal.intend([change(1, after="11")], 0.0)
+        act(journal, change(1, after=7))
+        act(journal, change(1, after=9), error="Invalid job id")
+        Ledger(journal).intend([change(1, after=11)], 0.0)
         told = [(action.after, action.error) for action in journal.past.actions(1)]
-        assert told == [("7", ""), ("9", "Invalid job id"), ("11", None)]
+        assert told == [(7, ""), (9, "Invalid job id"), (11, None)]

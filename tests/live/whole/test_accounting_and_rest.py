@@ -60,7 +60,7 @@ def test_an_answer_with_errors_is_not_done_though_http_says_200(accounted: Clust
     with pytest.raises(Unreachable, match="Invalid priority"):
         RestClient(by_rest(accounted)).post(f"job/{waits}", {"priority": "x"})
     results = backend.apply(
-        [Change(job, str(job), Knob.PRIORITY, "", "5000", "") for job in (ended, waits, unknown)]
+        [Change(job, str(job), Knob.PRIORITY, None, 5000, "") for job in (ended, waits, unknown)]
     )
     assert [result.done for result in results] == [False, True, False]
     assert "Job has already finished" in results[0].error

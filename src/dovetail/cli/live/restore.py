@@ -33,13 +33,13 @@ def live_restore(
     from dovetail.live.backends import BACKENDS
     from dovetail.live.cycle.actuator import Actuator, Clocks
     from dovetail.live.journal import Journal
-    from dovetail.live.ledger.restore import restore_all
+    from dovetail.live.ledger import Ledger
 
     backend = BACKENDS[settings.slurm.backend](settings.slurm)
     with Journal.open(settings.journal) as journal:
         snapshot = backend.read()
-        actuator = Actuator(backend, journal, Clocks())
-        restored = restore_all(backend, snapshot) if every else actuator.put_back(snapshot)
+        actuator = Actuator(backend, Ledger(journal), Clocks())
+        restored = actuator.reset_all(snapshot) if every else actuator.put_back(snapshot)
     typer.echo(f"{restored}")
     for result in restored.left:
         typer.echo(one_line(f"job {result.change.label}: {result.error}"), err=True)

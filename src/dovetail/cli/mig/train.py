@@ -76,7 +76,8 @@ def mig_train(
             "KIND",
             "--estimates",
             "What is told of run times: exact, noisy:SIGMA, noisy:LOW..HIGH (another sigma each "
-            "day) or predicted. Default: placement noisy:0..1.5, others exact.",
+            "day) or predicted; several take turns, with commas. Default: placement "
+            "exact,noisy:0..1.5,noisy:0..1.5,predicted, others exact.",
         ),
     ] = None,
     seed: SeedOption = 0,

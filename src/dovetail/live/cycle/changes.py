@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.assignment import assign
-from dovetail.live.ledger.belongings import Own
+from dovetail.live.ledger import LedgerView
 from dovetail.live.model.decision import Change, Decision, Knob
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import LiveJob, Snapshot
@@ -21,7 +21,7 @@ KNOBS = {"sitefactor": Knob.SITE_FACTOR, "priority": Knob.PRIORITY}
 def changes_for(
     decision: Decision,
     snapshot: Snapshot,
-    own: Own,
+    own: LedgerView,
     config: ActConfig,
     priorities: Mapping[int, int],
 ) -> tuple[Change, ...]:
@@ -54,17 +54,18 @@ def _change(
     # reach tasks that run or that an operator has set apart, too.
     reason = decision.reasons.get(job.id, "makes room for the jobs that go first")
     if knob is Knob.PRIORITY:
-        return Change(job.id, job.label, knob, str(given), str(wanted), reason)
+        return Change(job.id, job.label, knob, given, wanted, reason)
     # What job_submit.lua gave is ours, too: without us it would have been none.
     before = 0 if first_factor(job.comment) else snapshot.site_of(job.id)
-    return Change(job.id, job.label, knob, str(before), str(wanted - given), reason)
+    return Change(job.id, job.label, knob, before, wanted - given, reason)
 
 
-def _pins(decision: Decision, snapshot: Snapshot, own: Own) -> list[Change]:
+def _pins(decision: Decision, snapshot: Snapshot, own: LedgerView) -> list[Change]:
     """Nodes for jobs that start now; a job that is pinned and still waits is let go."""
     changes = []
-    for job in decision.order if own.nodes or decision.hints else ():
-        had, hint = own.nodes.get(job, ""), decision.hints.get(job)
+    pinned = own.nodes()
+    for job in decision.order if pinned or decision.hints else ():
+        had, hint = pinned.get(job, ""), decision.hints.get(job)
         wish = hint.node if hint is not None else ""
         if wish != had:
             reason = f"it fits on {wish} now" if wish else "it did not start where it was sent"

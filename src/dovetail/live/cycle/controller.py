@@ -29,6 +29,7 @@ from dovetail.live.cycle.sentence import sentence_of
 from dovetail.live.guardrails.base import Glimpse, GuardrailOutcome, Situation
 from dovetail.live.journal import Journal, JournalError, Outcomes
 from dovetail.live.journal.records import NOTHING_HAPPENED
+from dovetail.live.ledger import Ledger
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
 
@@ -53,7 +54,8 @@ class LiveController:
         self.stopped = stopped
         self.config, self.backend, self.journal = config, backend, journal
         self.clocks = clocks or Clocks()
-        self.actuator = Actuator(backend, journal, self.clocks)
+        self.ledger = Ledger(journal)
+        self.actuator = Actuator(backend, self.ledger, self.clocks)
         self.mode = Mode.SHADOW
         self.comparison = TwinComparison()
         self.last_good = self.clocks.steady()
@@ -99,10 +101,10 @@ class LiveController:
             return f"Slurm cannot be read, nothing done: {error}"
         self.last_good = self.clocks.steady()
         this.read = self.last_good - this.began
-        self.actuator.look(snapshot)
+        self.ledger.look(snapshot)
         try:
             situation = self._situation(snapshot, this.read)
-            this.plan = make_plan(self.decider(), situation, self.actuator.own.now(), self.config)
+            this.plan = make_plan(self.decider(), situation, self.ledger.view, self.config)
         except JournalError:
             raise
         except ClusterError as nothing:
@@ -140,6 +142,8 @@ class LiveController:
         verdicts = this.plan.verdicts if this.plan else ()
         cycle = cycle_of(this, self.mode, sentence, wall, steady)
         self.journal.record(cycle, this.snapshot, decision, verdicts, happened)
+        gone = [end.job for end in happened.ended if end.left]
+        self.ledger.let_go(gone, wall, "the job is gone")
 
     def decider(self) -> Decides:
         """The policy: loaded when it is first needed, and again after it could not be."""
@@ -173,12 +177,12 @@ class LiveController:
             self._waits, self._waits_asked = self._recent_waits(), steady
             if self.config.estimates == "predicted":
                 self._decider = None  # made anew with what has ended since
-        own = self.actuator.own.now()
+        own = self.ledger.view
         return Situation(
             snapshot=snapshot,
             steady=steady,
             before=self._before,
-            own={**own.priorities, **own.factors(snapshot)},
+            own={**own.priorities(), **own.factors(snapshot)},
             read_seconds=read,
             slurm_priority=own.given(snapshot),
             waits={name: waits.p95 for name, waits in self._waits.items()},

@@ -15,7 +15,7 @@ from dovetail.live.cycle.changes import changes_for
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.slurm_order import Moved, moved, slurm_order
-from dovetail.live.ledger.belongings import Own
+from dovetail.live.ledger import LedgerView
 from dovetail.live.model.decision import Change, Decision
 from dovetail.live.model.snapshot import Snapshot
 
@@ -47,7 +47,9 @@ class CyclePlan:
         return tuple(v for v in self.verdicts if v.outcome is self.outcome)
 
 
-def make_plan(decider: Decides, situation: Situation, own: Own, config: LiveConfig) -> CyclePlan:
+def make_plan(
+    decider: Decides, situation: Situation, own: LedgerView, config: LiveConfig
+) -> CyclePlan:
     """Decide on the snapshot, let every guardrail look, and limit what is sent."""
     decision = decider.decide(situation.snapshot)
     began = time.perf_counter()

@@ -18,19 +18,17 @@ from __future__ import annotations
 from dovetail.live.journal.errors import JournalBusy, JournalError
 from dovetail.live.journal.outcomes import Outcomes
 from dovetail.live.journal.reader import JournalReader
-from dovetail.live.journal.records import CycleRecord, EndedRun, Happened, RecordedRun, Touched
-from dovetail.live.journal.writer import Intents, Journal
+from dovetail.live.journal.records import CycleRecord, EndedRun, Happened, RecordedRun
+from dovetail.live.journal.writer import Journal
 
 __all__ = [
     "CycleRecord",
     "EndedRun",
     "Happened",
-    "Intents",
     "Journal",
     "JournalBusy",
     "JournalError",
     "JournalReader",
     "Outcomes",
     "RecordedRun",
-    "Touched",
 ]

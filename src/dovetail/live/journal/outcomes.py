@@ -38,7 +38,7 @@ class Outcomes:
     def resume(cls, past: JournalReader) -> Outcomes:
         """Go on where a daemon before left off: some that it knew may be gone by now."""
         running = past.unended()
-        others = {touched.job for touched in past.touched()} - {run.job for run in running}
+        others = set(past.touched()) - {run.job for run in running}
         return cls(running, others, past.last_wall())
 
     def decided(self, mode: Mode, order: Sequence[int]) -> None:

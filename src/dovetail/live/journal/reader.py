@@ -5,6 +5,7 @@ Times are seconds since 1970; "the last days" are counted from the last cycle re
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,12 +18,13 @@ from dovetail.files import check_file
 from dovetail.live.guardrails.base import GuardrailOutcome, Verdict
 from dovetail.live.journal.decision_log import load_reasons
 from dovetail.live.journal.errors import JournalError, in_words
+from dovetail.live.journal.knob_words import knob_of, value_of
 from dovetail.live.journal.orders import load
-from dovetail.live.journal.records import CycleRecord, EndedRun, RecordedRun, Touched
+from dovetail.live.journal.records import CycleRecord, EndedRun, RecordedRun
 from dovetail.live.journal.run_rows import RUN_COLUMNS, run_of
 from dovetail.live.journal.schema import APPLICATION, VERSION, uri_of
 from dovetail.live.journal.shape import ClusterShape, unpack_shape
-from dovetail.live.model.decision import Knob
+from dovetail.live.model.decision import Knob, Value
 from dovetail.live.model.mode import Mode
 
 DAY = 86_400.0
@@ -40,10 +42,22 @@ class Action(NamedTuple):
     job: int
     label: str
     knob: Knob
-    before: str
-    after: str
+    before: Value
+    after: Value
     reason: str
     error: str | None
+
+
+class OpenAction(NamedTuple):
+    """A change of a value that must be set back."""
+
+    opening: int  # number of the first change since the value was what it was
+    number: int
+    job: int
+    knob: Knob
+    before: Value
+    after: Value
+    done: bool  # Slurm is known to have taken it
 
 
 class Switch(NamedTuple):
@@ -79,10 +93,25 @@ class JournalReader:
     def close(self) -> None:
         self._connection.close()
 
-    def touched(self) -> tuple[Touched, ...]:
-        """What must be set back, in the order in which it was first touched."""
-        rows = self._all("SELECT job, label, knob, before FROM touched ORDER BY id")
-        return tuple(Touched(job, label, Knob(knob), before) for job, label, knob, before in rows)
+    def touched(self) -> tuple[int, ...]:
+        """Jobs of which something must be set back, in the order in which it was first touched."""
+        rows = self._all("SELECT job FROM touched ORDER BY id")
+        return tuple(dict.fromkeys(job for (job,) in rows))
+
+    def open_actions(self) -> tuple[OpenAction, ...]:
+        """All actions on values that must be set back, oldest first."""
+        rows = self._all(
+            "SELECT a.opening, a.id, a.job, a.knob, a.before, a.after, r.error = ''"
+            " FROM actions a LEFT JOIN results r ON r.action = a.id"
+            " WHERE a.opening IN (SELECT id FROM touched) ORDER BY a.id"
+        )
+        return tuple(
+            OpenAction(
+                opening, number, job, knob_of(word), value_of(word, before),
+                value_of(word, after), bool(done),
+            )
+            for opening, number, job, word, before, after, done in rows
+        )  # fmt: skip
 
     def recovered_from(self) -> Path | None:
         rows = self._all("SELECT path FROM recoveries ORDER BY id DESC LIMIT 1")
@@ -123,14 +152,19 @@ class JournalReader:
             known.update(load_reasons(reasons))
         return {job: known[job] for job in self.order(cycle) if job in known}
 
-    def actions(self, job: int) -> tuple[Action, ...]:
-        """All that was done to a job, oldest first."""
+    def actions(self, *jobs: int) -> tuple[Action, ...]:
+        """All that was done to jobs, oldest first."""
         rows = self._all(
             "SELECT a.cycle, a.wall, a.job, a.label, a.knob, a.before, a.after, a.reason, r.error"
-            " FROM actions a LEFT JOIN results r ON r.action = a.id WHERE a.job = ? ORDER BY a.id",
-            job,
+            " FROM actions a LEFT JOIN results r ON r.action = a.id"
+            " WHERE a.job IN (SELECT value FROM json_each(?)) ORDER BY a.id",
+            json.dumps(jobs),
         )
-        return tuple(Action(*row)._replace(knob=Knob(row[4])) for row in rows)
+        return tuple(
+            Action(cycle, wall, job, label, knob_of(word), value_of(word, before),
+                   value_of(word, after), reason, error)
+            for cycle, wall, job, label, word, before, after, reason, error in rows
+        )  # fmt: skip
 
     def sent(self, since: float) -> tuple[tuple[float, int], ...]:
         """(wall time, how many) of changes sent since, also of cycles that were cut short."""

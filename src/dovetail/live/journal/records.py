@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dovetail.live.model.decision import Knob
 from dovetail.live.model.mode import Mode
 
 GONE = "GONE"
@@ -34,15 +33,6 @@ class CycleRecord:
     read_seconds: float = 0.0
     decide_seconds: float = 0.0
     act_seconds: float = 0.0
-
-
-class Touched(NamedTuple):
-    """A value of a job that must be set back; `before` is what it was before the first change."""
-
-    job: int
-    label: str
-    knob: Knob
-    before: str
 
 
 class RecordedRun(NamedTuple):

@@ -3,8 +3,9 @@
 Cut is between *chapters* of up to an hour: the first decision in each says all, so that what stays
 can be read without what went. Chapters older than `keep_days` go; where the file is larger than
 `max_mb`, the oldest go whatever their age, since a full disk would stop the daemon altogether. The
-chapter under way always stays. So do, however old: the first action on a value that is still
-touched, runs that have not ended, the cluster's last shape, the last mode, and recoveries.
+chapter under way always stays. So do, however old: of a value that is still touched the first
+action and those that Slurm may have now, runs that have not ended, the cluster's last shape, the
+last mode, and recoveries.
 """
 
 from __future__ import annotations
@@ -22,10 +23,19 @@ CHAPTERS = 16
 """A chapter ends when it has this part of `max_mb`: a flood must not make one that is too large."""
 
 _FIRST_ACTION = "SELECT first_action FROM cycles WHERE id = :first"
+# The last change of a touched value that Slurm is known to have taken, and all later ones: what the
+# job has now is one of these, and without them it would pass for somebody else's.
+_UNSETTLED = (
+    "SELECT a.id FROM actions a LEFT JOIN (SELECT opening, max(id) AS last FROM actions"
+    " JOIN results ON action = id WHERE error = '' GROUP BY opening) d ON d.opening = a.opening"
+    " WHERE a.opening IN (SELECT id FROM touched) AND a.id >= coalesce(d.last, 0)"
+)
 # In this order: what is touched is read from actions and closings, what has ended from ends.
 _OLD = (
-    f"results WHERE action < ({_FIRST_ACTION}) AND action NOT IN (SELECT id FROM touched)",
-    f"actions WHERE id < ({_FIRST_ACTION}) AND id NOT IN (SELECT id FROM touched)",
+    f"actions WHERE id < ({_FIRST_ACTION}) AND id NOT IN (SELECT id FROM touched)"
+    f" AND id NOT IN ({_UNSETTLED})",
+    f"results WHERE action < ({_FIRST_ACTION})"
+    f" AND action NOT IN (SELECT id FROM actions WHERE id < ({_FIRST_ACTION}))",
     "closings WHERE cycle < :first",
     "starts WHERE cycle < :first AND id IN (SELECT start_id FROM ends WHERE cycle < :first)",
     "ends WHERE cycle < :first",

@@ -11,11 +11,11 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from dovetail.live.config import JournalConfig
 from dovetail.live.guardrails.base import Verdict
@@ -27,19 +27,11 @@ from dovetail.live.journal.records import NOTHING_HAPPENED, CycleRecord, Happene
 from dovetail.live.journal.retention import Retention
 from dovetail.live.journal.run_rows import write_happened
 from dovetail.live.journal.shape import ClusterShape, pack_shape, shape_of
-from dovetail.live.journal.touches import Touching
-from dovetail.live.model.decision import Change, Decision, Result
+from dovetail.live.model.decision import Decision
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
 
 LOG = logging.getLogger(__name__)
-
-
-class Intents(NamedTuple):
-    """Changes that are in the journal and may now be sent."""
-
-    first: int  # number of the first action; the others follow
-    changes: tuple[Change, ...]
 
 
 class Journal:
@@ -48,13 +40,11 @@ class Journal:
     def __init__(self, config: JournalConfig, connection: sqlite3.Connection, lock: int) -> None:
         self.path = Path(config.path)
         self.past = JournalReader(self.path, connection)  # what it holds so far
-        self._connection, self._lock = connection, lock
+        self.connection, self._lock = connection, lock
         self._retention = Retention(config, connection)
         self._decisions = DecisionLog()
         self._shape = ClusterShape()
-        self._touching = Touching.load(connection)
-        (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM actions").fetchone()
-        self._next_action = int(last) + 1
+        self._next_action = _next_action(connection)
         # A killed daemon may have acted in a cycle that it did not come to record.
         (last,) = connection.execute(
             "SELECT max(coalesce((SELECT max(id) FROM cycles), 0),"
@@ -88,7 +78,7 @@ class Journal:
         """Let go of the file, and then of the lock."""
         try:
             with in_words(self.path):
-                self._connection.close()
+                self.connection.close()
         finally:
             os.close(self._lock)
 
@@ -96,6 +86,15 @@ class Journal:
     def cycle(self) -> int:
         """The number of the cycle under way."""
         return self._cycle
+
+    @property
+    def next_action(self) -> int:
+        """The number of the next action to be written."""
+        return self._next_action
+
+    def numbered(self, count: int) -> None:
+        """So many actions have been written; for the ledger, which alone does that."""
+        self._next_action += count
 
     @property
     def recovered_from(self) -> Path | None:
@@ -107,49 +106,10 @@ class Journal:
 
     def recovery_done(self, wall: float) -> None:
         """Everything that the damaged journal might have listed has been set back."""
-        with self._transaction():
-            self._connection.execute(
+        with self.transaction():
+            self.connection.execute(
                 "INSERT INTO recoveries VALUES (NULL, ?, ?, '')", (self._cycle, wall)
             )
-
-    def intend(self, changes: Sequence[Change], wall: float) -> Intents:
-        """Write down what is about to be sent; once this returns, it may be."""
-        first = self._next_action
-        openings = self._touching.openings(changes, first)
-        rows = [
-            (first + n, self._cycle, wall, c.job, c.label, c.knob.value, c.before, c.after,
-             c.reason, opening)
-            for n, (c, opening) in enumerate(zip(changes, openings, strict=True))
-        ]  # fmt: skip
-        if rows:
-            with self._synced(), self._transaction():
-                self._connection.executemany(
-                    "INSERT INTO actions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-                )
-            self._touching.opened(changes, openings, first)
-            self._next_action += len(rows)
-        return Intents(first, tuple(changes))
-
-    def settle(self, intents: Intents, results: Sequence[Result], wall: float) -> None:
-        """Write down what became of the changes: one result for each, in their order."""
-        rows = [
-            (number, self._cycle, wall, result.error)
-            for number, (_, result) in enumerate(
-                zip(intents.changes, results, strict=True), intents.first
-            )
-        ]
-        closed = self._touching.closed_by(results, intents.first)
-        with self._transaction():
-            self._connection.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
-            self._close(closed.values(), wall, "set back")
-        self._touching.forget(closed)
-
-    def let_go(self, jobs: Iterable[int], wall: float, why: str) -> None:
-        """Nothing is left to undo about these jobs, as Slurm itself says."""
-        closed = self._touching.of_jobs(jobs)
-        with self._transaction():
-            self._close(closed.values(), wall, why)
-        self._touching.forget(closed)
 
     def record(
         self,
@@ -160,13 +120,12 @@ class Journal:
         happened: Happened = NOTHING_HAPPENED,
     ) -> int:
         """Write the cycle under way down, after all else in it; returns its number."""
-        number, first, write = self._cycle, self._cycle_first, self._connection
+        number, first, write = self._cycle, self._cycle_first, self.connection
         shape = self._shape if snapshot is None else shape_of(snapshot)
-        closed = self._touching.of_jobs(end.job for end in happened.ended if end.left)
         with in_words(self.path):
             chapter = self._retention.chapter_of(number)
         saved = None if decision is None else self._decisions.prepare(decision, chapter)
-        with self._transaction():
+        with self.transaction():
             _, _, _, *plain = astuple(cycle)
             write.execute(
                 f"INSERT INTO cycles VALUES ({', '.join('?' * 17)})",
@@ -184,10 +143,8 @@ class Journal:
                     (number, cycle.wall, pack_shape(shape)),
                 )
             write_happened(write, number, happened)
-            self._close(closed.values(), cycle.wall, "the job is gone")
         self._cycle, self._shape = number + 1, shape
         self._cycle_first = self._next_action
-        self._touching.forget(closed)
         if saved is not None:
             self._decisions.keep(saved)
         with in_words(self.path):
@@ -196,37 +153,43 @@ class Journal:
 
     def switched(self, mode: Mode, who: str, why: str, wall: float) -> None:
         """The mode was changed, by whom and why."""
-        with self._transaction():
-            self._connection.execute(
+        with self.transaction():
+            self.connection.execute(
                 "INSERT INTO modes VALUES (NULL, ?, ?, ?, ?, ?)",
                 (self._cycle, wall, mode.value, who, why),
             )
 
-    def _close(self, openings: Iterable[int], wall: float, why: str) -> None:
-        self._connection.executemany(
-            "INSERT INTO closings VALUES (?, ?, ?, ?)",
-            [(opening, self._cycle, wall, why) for opening in openings],
-        )
-
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """All or nothing; what fails is a JournalError, and the journal can be tried again."""
         with in_words(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
+            self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-                self._connection.execute("COMMIT")
+                self.connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # SQLite may have given up by itself
-                    self._connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # SQLite may have given up by itself
+                    self.connection.execute("ROLLBACK")
                 raise
 
     @contextmanager
-    def _synced(self) -> Iterator[None]:
-        """Commits within wait for the disk."""
+    def synced_transaction(self) -> Iterator[None]:
+        """The same, and it waits for the disk."""
         with in_words(self.path):
-            self._connection.execute("PRAGMA synchronous = FULL")
+            self.connection.execute("PRAGMA synchronous = FULL")
         try:
-            yield
+            with self.transaction():
+                yield
         finally:
-            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self.connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _next_action(connection: sqlite3.Connection) -> int:
+    """A number that no row speaks of, though retention may have taken the last action out."""
+    (last,) = connection.execute(
+        "SELECT max((SELECT coalesce(max(id), 0) FROM actions),"
+        " (SELECT coalesce(max(action), 0) FROM results),"
+        " (SELECT coalesce(max(opening), 0) FROM closings),"
+        " (SELECT coalesce(max(first_action), 1) - 1 FROM cycles))"
+    ).fetchone()
+    return int(last) + 1

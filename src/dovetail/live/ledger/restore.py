@@ -1,6 +1,6 @@
 """Putting every touched job back, and making sure of it.
 
-    restored = restore(backend, journal.touched(), snapshot)
+    restored = restore(backend, ledger.view.entries.values(), snapshot, send)
     restored.put_back, restored.gone, restored.left
 
 A site factor goes back to 0, a frozen job is released to Slurm's own factors, a pin is taken off.
@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail.live.backends.base import Backend
+from dovetail.live.ledger.entry import Key, LedgerEntry
+from dovetail.live.ledger.ledger import SHOWN, UNDO
 from dovetail.live.model.decision import Change, Knob, Result
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
@@ -20,19 +22,7 @@ from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
 TRIES = 3
 """An update can be lost while backfill runs, up to Slurm 26.05: it is sent again."""
 
-REASON = "Dovetail leaves the queue to Slurm"
-
 Send = Callable[[Sequence[Change]], Sequence[Result]]
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """A value of a job that we set, or may have set."""
-
-    job: int
-    knob: Knob
-    before: str
-    tried: frozenset[str] = frozenset()  # values that we asked for; empty: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +39,9 @@ class Restored:
 
 
 def restore(
-    backend: Backend, touched: Iterable[Touch], snapshot: Snapshot, send: Send | None = None
+    backend: Backend, touched: Iterable[LedgerEntry], snapshot: Snapshot, send: Send
 ) -> Restored:
-    """Undo what was touched; `send` is how changes go out, by default straight to Slurm."""
-    send = send or backend.apply
+    """Undo what was touched; `send` is how changes go out."""
     touched = tuple(touched)
     wanted = changes_back(touched, snapshot)
     changes, failed = wanted, tuple[Result, ...]()
@@ -68,10 +57,10 @@ def restore(
     return Restored(len(changed - left), len({t.job for t in touched} - changed), failed)
 
 
-def restore_all(backend: Backend, snapshot: Snapshot, send: Send | None = None) -> Restored:
+def restore_all(backend: Backend, snapshot: Snapshot, send: Send) -> Restored:
     """Undo every site factor there is, whoever set it: for when the journal is lost."""
     touched = [
-        Touch(job.id, Knob.SITE_FACTOR, "0")
+        LedgerEntry(job.id, Knob.SITE_FACTOR, 0)
         for job in snapshot.jobs
         # Of jobs that run, are held or may not start yet Slurm does not tell the factor.
         if snapshot.site_of(job.id) or job.id not in snapshot.factors
@@ -79,27 +68,27 @@ def restore_all(backend: Backend, snapshot: Snapshot, send: Send | None = None) 
     return restore(backend, touched, snapshot, send)
 
 
-def changes_back(touched: Sequence[Touch], snapshot: Snapshot) -> tuple[Change, ...]:
+def changes_back(touched: Sequence[LedgerEntry], snapshot: Snapshot) -> tuple[Change, ...]:
     """What is to be sent: for the jobs themselves, and for tasks that were split off since."""
-    every = {(touch.job, touch.knob): touch for touch in touched}
+    every = {touch.key: touch for touch in touched}
     changes = []
     for job in snapshot.jobs:
         for knob in Knob:
             touch = _touch_of(job, knob, every)
             if touch is None and knob is Knob.SITE_FACTOR and _given_first(job, snapshot):
-                touch = Touch(job.id, knob, "0")
+                touch = LedgerEntry(job.id, knob, 0)
             if touch is not None:
                 changes += _back(touch, job, snapshot)
     return tuple(changes)
 
 
-def _touch_of(job: LiveJob, knob: Knob, every: Mapping[tuple[int, Knob], Touch]) -> Touch | None:
+def _touch_of(job: LiveJob, knob: Knob, every: Mapping[Key, LedgerEntry]) -> LedgerEntry | None:
     """What was set of the job; a task that Slurm split off brings along what its array had."""
-    own = every.get((job.id, knob))
-    array = every.get((job.array, knob)) if knob in (Knob.SITE_FACTOR, Knob.PRIORITY) else None
+    own = every.get(Key(job.id, knob))
+    array = every.get(Key(job.array, knob)) if knob in SHOWN else None
     if own is None or array is None:
         return own if array is None else replace(array, job=job.id)
-    return replace(own, tried=own.tried | array.tried if own.tried and array.tried else own.tried)
+    return replace(own, asked=own.asked | array.asked if own.asked and array.asked else own.asked)
 
 
 def _given_first(job: LiveJob, snapshot: Snapshot) -> bool:
@@ -107,8 +96,8 @@ def _given_first(job: LiveJob, snapshot: Snapshot) -> bool:
     return bool(first) and (job.running or snapshot.site_of(job.id) == first)
 
 
-def _back(touch: Touch, job: LiveJob, snapshot: Snapshot) -> list[Change]:
-    """The change that undoes one touch; none where there is nothing to undo."""
+def _back(touch: LedgerEntry, job: LiveJob, snapshot: Snapshot) -> list[Change]:
+    """The change that undoes one entry; none where there is nothing to undo."""
     if not (job.pending or job.running):
         return []
     factor = snapshot.factors.get(job.id)
@@ -116,34 +105,34 @@ def _back(touch: Touch, job: LiveJob, snapshot: Snapshot) -> list[Change]:
         # To release a job that somebody holds would start it; whoever lets it go thaws it.
         if job.held or (factor is not None and not (factor.frozen and _ours(touch, factor))):
             return []
-        return [Change(job.id, job.label, Knob.RELEASE, "", "", REASON)]
-    if touch.knob is Knob.SITE_FACTOR and factor is not None:
-        if factor.site == 0 or not _ours(touch, factor):
+        return [Change(job.id, job.label, touch.knob, touch.held, None, UNDO)]
+    if touch.knob is Knob.SITE_FACTOR:
+        # Of a frozen job Slurm shows no factor, and has it all the same once it is released.
+        shown = factor is not None and not factor.frozen
+        if factor is not None and shown and (factor.site == 0 or not _ours(touch, factor)):
             return []
-    if touch.knob is not Knob.SITE_FACTOR and not job.pending:
+        return [Change(job.id, job.label, touch.knob, touch.held, 0, UNDO)]
+    if not job.pending:
         return []  # where it runs cannot be changed any more
-    after = "0" if touch.knob is Knob.SITE_FACTOR else touch.before
-    return [Change(job.id, job.label, touch.knob, "", after, REASON)]
+    return [Change(job.id, job.label, touch.knob, touch.held, touch.before, UNDO)]
 
 
-def _ours(touch: Touch, factor: Factor) -> bool:
+def _ours(touch: LedgerEntry, factor: Factor) -> bool:
     """Whether what Slurm has is what we asked for, not what an operator has set since."""
     now = factor.priority if touch.knob is Knob.PRIORITY else factor.site
-    return not touch.tried or str(now) in touch.tried
+    return not touch.asked or now in touch.asked
 
 
-def _key(change: Change) -> tuple[int, Knob]:
-    return change.job, change.knob
+def _key(change: Change) -> Key:
+    return Key(change.job, change.knob)
 
 
-def _is_back(
-    change: Change, results: Mapping[tuple[int, Knob], Result], factors: Mapping[int, Factor]
-) -> bool:
+def _is_back(change: Change, results: Mapping[Key, Result], factors: Mapping[int, Factor]) -> bool:
     """By what Slurm says now of a waiting job; of others by its answer to the change."""
     result, factor = results.get(_key(change)), factors.get(change.job)
-    if factor is not None and change.knob is Knob.SITE_FACTOR:
+    if factor is not None and change.knob is Knob.SITE_FACTOR and not factor.frozen:
         return factor.site == 0
-    if factor is not None and change.knob is Knob.RELEASE:
+    if factor is not None and change.knob is Knob.PRIORITY:
         return not factor.frozen
     over = result is not None and any(word in result.error for word in OVER)
     return over or result is None or result.done

@@ -1,8 +1,8 @@
 """What a scheduler wants of a live cluster: an order of its waiting jobs, and hints where to run.
 
-decision = decide(snapshot)
-changes = changes_for(decision, snapshot)     # only what differs from what is
-results = backend.apply(changes)
+>>> change = Change(17, "17", Knob.SITE_FACTOR, before=0, after=120, reason="goes first")
+>>> Result(change).done, Result(change, "Job has already finished").done
+(True, False)
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ from typing import NamedTuple
 
 
 class Hint(NamedTuple):
-    """Where a job should run; empty parts say nothing. Slurm takes one node as a wish for it."""
+    """Where a job should run."""
 
-    node: str = ""  # the one node it is pinned to
-    avoid: tuple[str, ...] = ()
-    features: str = ""
-    share: bool = False  # OverSubscribe
+    node: str  # the one node it is pinned to
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +35,15 @@ class Decision:
 
 
 class Knob(Enum):
-    """What can be changed about a job, by the word that scontrol takes."""
+    """What can be changed about a job."""
 
-    SITE_FACTOR = "SiteFactor"
-    PRIORITY = "Priority"  # freezes the job
-    NODE = "ReqNodeList"
-    AVOID = "ExcNodeList"
-    FEATURES = "Features"
-    SHARE = "OverSubscribe"
-    RELEASE = "release"  # gives a frozen job back to Slurm's own factors
+    SITE_FACTOR = "site factor"  # an int, added to Slurm's own priority
+    PRIORITY = "priority"  # an int freezes the job; None gives it back to Slurm's own factors
+    NODE = "node"  # the name of the one node that it must get; "" for any
+
+
+Value = int | str | None
+"""Of a knob, as said there; as a `before`, None also says that nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +53,8 @@ class Change:
     job: int
     label: str  # what scontrol takes
     knob: Knob
-    before: str
-    after: str
+    before: Value
+    after: Value
     reason: str
 
 

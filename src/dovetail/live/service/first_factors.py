@@ -41,7 +41,11 @@ def typical_factors(snapshot: Snapshot, plan: CyclePlan) -> tuple[FirstFactor, .
 
     A job that has just come gets it until the next cycle knows better.
     """
-    after = {c.job: int(c.after) for c in plan.changes if c.knob is Knob.SITE_FACTOR}
+    after = {
+        change.job: change.after
+        for change in plan.changes
+        if change.knob is Knob.SITE_FACTOR and isinstance(change.after, int)
+    }
     groups: dict[tuple[str, int], list[int]] = {}
     for number in plan.decision.order:
         job = snapshot.by_id[number]

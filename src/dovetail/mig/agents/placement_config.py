@@ -36,7 +36,7 @@ class PlacementTraining:
     slack: tuple[float, float] = RELAXED
     rate: float = RATE
     hours: float = 24.0
-    estimates: str = "noisy:0..1.5"  # what is told of run times; a sigma of its own for each day
+    estimates: str = "exact,noisy:0..1.5,noisy:0..1.5,predicted"  # what is told, day by day
     tardiness: float = 0.2  # what tardiness counts beside the late share, both as shares of eft's
     energy: float = 3.0  # what energy above `energy_limit` counts
     energy_limit: float = 0.98  # of eft's energy

@@ -53,6 +53,11 @@ class SlotNetwork:
                 values = ACTIVATIONS[self.activation](values)
         return np.where(mask > 0, values, -np.inf)
 
+    def refuse_other(self, width: int, actions: int, cluster: str) -> None:
+        """Raise unless it has an input for all that is seen and an output for each action."""
+        if (len(self.layers[0][0]), len(self.layers[-1][1])) != (width, actions):
+            raise ConfigError(f"{self.name} was trained on another cluster than {cluster}")
+
     def choose(self, seen: NDArray[Any], mask: NDArray[Any]) -> Ints:
         chosen: Ints = np.argmax(self.scores(seen, mask), axis=1)
         return chosen
@@ -70,13 +75,25 @@ class SlotNetwork:
         try:
             layers = tuple(
                 (arrays[f"weights{i}"].astype(np.float64), arrays[f"biases{i}"].astype(np.float64))
-                for i in range((len(arrays) - 1) // 2)
+                for i in range(max(1, (len(arrays) - 1) // 2))
             )
             activation = str(arrays["activation"])
             ACTIVATIONS[activation]
+            _check_layers(layers)
         except (KeyError, ValueError) as problem:
             raise ConfigError(f"{name}: not a network over slots: {problem}") from problem
         return cls(name, layers, activation)
+
+
+def _check_layers(layers: tuple[Layer, ...]) -> None:
+    """Raise unless the outputs of each layer are the inputs of the next, all of them numbers."""
+    inputs = layers[0][0].shape[0] if layers[0][0].ndim == 2 else 0
+    for number, (weights, biases) in enumerate(layers):
+        if biases.ndim != 1 or inputs == 0 or weights.shape != (inputs, len(biases)):
+            raise ValueError(f"layer {number} has shapes {weights.shape} and {biases.shape}")
+        if not (np.isfinite(weights).all() and np.isfinite(biases).all()):
+            raise ValueError(f"layer {number} has weights that are not finite")
+        inputs = len(biases)
 
 
 def slots(arrays: Arrays, name: str) -> SlotNetwork:
@@ -115,8 +132,7 @@ def evaluate_slots(
     batch = MigPlacementBatch(config, count=len(days))
     rows: list[dict[str, Any]] = []
     for name, policy in policies.items():
-        if policy.layers[0][0].shape[0] != batch.stage.seen.shape[1]:
-            raise ConfigError(f"{name} was trained on another cluster than {cluster}")
+        policy.refuse_other(batch.stage.seen.shape[1], batch.actions, cluster)
         scores = play_days(batch, policy)
         for seed, day, score in zip(chosen.seeds, days, scores.tolist(), strict=True):
             # The environment's mean is over jobs that ended: all of them, here.

@@ -8,6 +8,7 @@ found = compare_mig(days, [learned.contender(), *others])
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +50,7 @@ class LearnedContender:
         found = load_checkpoint(folder, {**PLACER_MODELS, **CONTROL_MODELS})
         try:
             return cls._of(name, found.kind in CONTROL_MODELS, found.card, cluster)
-        except (KeyError, TypeError, ValueError, IndexError) as problem:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as problem:
             raise ConfigError(
                 f"{name}: the card of the checkpoint does not say how it was trained "
                 f"({problem!r}); train it again"
@@ -61,13 +62,18 @@ class LearnedContender:
     ) -> LearnedContender:
         config = card["config"].get("on", card["config"])  # PPO has settings of its own above
         spec = cluster or (config["cluster"] if cuts else config["clusters"][0])
+        if not isinstance(spec, str):
+            raise TypeError(f"cluster is {spec!r:.60}")
         rate = float(config["rate"])
         if not cuts:
             # A placement is trained at the rate of 8 GPUs, in proportion to the cluster.
             rate *= MigCluster.open(spec).compute / MIG_DAY_CLUSTER.compute
         low, high = config["slack"]
         source = MigSource(slack=(low, high), rate=rate, hours=float(config["hours"]))
-        return cls(name, cuts, spec, source, float(card.get("energy_weight", ENERGY_WEIGHT)))
+        weight = float(card.get("energy_weight", ENERGY_WEIGHT))
+        if not 0 < weight < math.inf:
+            raise ValueError(f"energy_weight is {weight}")
+        return cls(name, cuts, spec, source, weight)
 
     def contender(self) -> Contender:
         return Contender(self.name, self.cluster, self.name if self.cuts else NONE)

@@ -72,26 +72,31 @@ def estimates_of_days(
 ) -> tuple[MigEstimates, ...]:
     """Estimates for several days, day i with `seed + i`.
 
-    `noisy:0..1.5` gives each day a sigma of its own, spread evenly between these bounds: what a
-    training under all of them needs.
+    Kinds with commas between them take turns, and `noisy:0..1.5` gives each day a sigma of its own,
+    spread evenly between these bounds: what a training under all of them needs.
     """
-    found = _RANGE.fullmatch(spec)
-    if found is None:
-        return tuple(mig_estimates(day, spec, seed + i) for i, day in enumerate(days))
-    low, high = sorted((float(found[1]), float(found[2])))
-    sigmas = [low + (high - low) * (i * GOLDEN % 1.0) for i in range(len(days))]
+    kinds = check_estimates(spec).split(",")
     return tuple(
-        mig_estimates(day, f"noisy:{sigma}", seed + i)
-        for i, (day, sigma) in enumerate(zip(days, sigmas, strict=True))
+        mig_estimates(day, _of_day(kinds[i % len(kinds)], i), seed + i)
+        for i, day in enumerate(days)
     )
+
+
+def _of_day(kind: str, number: int) -> str:
+    found = _RANGE.fullmatch(kind)
+    if found is None:
+        return kind
+    low, high = sorted((float(found[1]), float(found[2])))
+    return f"noisy:{low + (high - low) * (number * GOLDEN % 1.0)}"
 
 
 def check_estimates(spec: str) -> str:
     """The same text; an unknown kind is an error before anything is drawn or simulated."""
-    if spec not in (EXACT, PREDICTED) and _RANGE.fullmatch(spec) is None:
-        if not spec.startswith("noisy"):
-            raise ConfigError(f"estimates {spec!r} unknown: {_FORMS}")
-        sigma_of(spec, _FORMS)
+    for kind in spec.split(","):
+        if kind not in (EXACT, PREDICTED) and _RANGE.fullmatch(kind) is None:
+            if not kind.startswith("noisy"):
+                raise ConfigError(f"estimates {kind[:40]!r} unknown: {_FORMS}")
+            sigma_of(kind, _FORMS)
     return spec
 
 

@@ -8,6 +8,7 @@ MigSource(workload=Path("day.csv")).day(seed=0)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,7 @@ class MigSource:
     def __post_init__(self) -> None:
         if self.workload is not None and self.pods is not None:
             raise ConfigError("a workload and pods were named; name one of them")
-        if not 0 < self.slack[0] <= self.slack[1]:
+        if not 0 < self.slack[0] <= self.slack[1] < math.inf:
             raise ConfigError(
                 f"slack is {self.slack[0]:g} to {self.slack[1]:g}, expected above 0 and ascending"
             )

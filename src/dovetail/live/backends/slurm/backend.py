@@ -19,7 +19,7 @@ from dovetail.live.backends.slurm.priorities import SPRIO, SSHARE, factors_of, s
 from dovetail.live.backends.slurm.process import Commands
 from dovetail.live.backends.slurm.scontrol import apply_changes
 from dovetail.live.backends.slurm.show import partitions_of, reservations_of, settings_of
-from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.model.decision import Change, Result
 from dovetail.live.model.snapshot import (
     Factor,
     LiveJob,
@@ -52,10 +52,6 @@ class Reader(Protocol):
         ...
 
     def nodes(self) -> tuple[LiveNode, ...]: ...
-
-    def forget(self) -> None:
-        """Ask again for what changes rarely: it was changed through us."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +135,6 @@ class SlurmBackend:
         return settings_of(self._commands.ask("scontrol", "show", "config"))
 
     def apply(self, changes: Sequence[Change]) -> list[Result]:
-        if any(change.knob is Knob.AVOID for change in changes):
-            self._reader.forget()
         return apply_changes(self._commands, changes)
 
     def _ping(self) -> None:

@@ -21,8 +21,5 @@ class JsonReader:
             answer_of(self._commands.ask("squeue", "--json", "-a", "-t", "all"), "squeue")
         )
 
-    def forget(self) -> None:
-        """Nothing is remembered."""
-
     def nodes(self) -> tuple[LiveNode, ...]:
         return nodes_of(answer_of(self._commands.ask("sinfo", "--json", "-a", "-N"), "sinfo"))

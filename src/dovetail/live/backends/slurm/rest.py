@@ -188,9 +188,6 @@ class RestReader:
     def jobs(self) -> tuple[list[LiveJob], list[str]]:
         return jobs_of(self._client.get("jobs"))
 
-    def forget(self) -> None:
-        """Nothing is remembered."""
-
     def nodes(self) -> tuple[LiveNode, ...]:
         return nodes_of(self._client.get("nodes"))
 
@@ -220,10 +217,10 @@ class RestWriter:
         return results
 
     def _post(self, change: Change) -> Result:
-        error = refusal(change)
-        if error:
+        error, priority = refusal(change), change.after
+        if error or not isinstance(priority, int):
             return Result(change, error)
-        body = {"priority": self._client.number(int(change.after))}
+        body = {"priority": self._client.number(priority)}
         try:
             answer = self._client.post(f"job/{change.label}", body)
         except Unreachable as problem:
@@ -236,4 +233,5 @@ class RestWriter:
 
 def _can(change: Change) -> bool:
     """REST takes plain job numbers only: a part of an array would be all of it."""
-    return change.knob is Knob.PRIORITY and change.label.isdecimal()
+    freezes = change.knob is Knob.PRIORITY and change.after is not None
+    return freezes and change.label.isdecimal()

@@ -19,17 +19,13 @@ from dovetail.live.model.decision import Change, Knob, Result
 NO_ANSWER = "unknown: no answer"
 
 _LABEL = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,7}|_\[[0-9]{1,7}(?:[-,][0-9]{1,7})*\]|\+[0-9]{1,4})?")
-_HOSTS = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*(?:,[A-Za-z0-9][A-Za-z0-9._-]*)*)?")
-_VALUES = {
-    Knob.SITE_FACTOR: re.compile(r"-?[0-9]{1,10}"),
-    Knob.PRIORITY: re.compile(r"[0-9]{1,10}"),
-    Knob.NODE: re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?"),
-    Knob.AVOID: _HOSTS,
-    Knob.FEATURES: re.compile(r"[A-Za-z0-9._:&|()\[\]*+,-]*"),
-    Knob.SHARE: re.compile(r"YES|NO|OK|(?:)"),
-    Knob.RELEASE: re.compile(r".*", re.DOTALL),
-}
+_NODE = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?")
 _LIMITS = {Knob.SITE_FACTOR: (-2147483645, 2147483645), Knob.PRIORITY: (1, 4294967293)}
+_WORDS = {
+    Knob.SITE_FACTOR: "SiteFactor",
+    Knob.PRIORITY: "Priority",
+    Knob.NODE: "ReqNodeList",
+}
 
 
 def apply_changes(commands: Commands, changes: Sequence[Change]) -> list[Result]:
@@ -45,19 +41,23 @@ def refusal(change: Change) -> str:
     """Why a change is not sent; a line feed in it would be a command of its own."""
     if not _LABEL.fullmatch(change.label):
         return f"not sent: {change.label[:60]!a} is no job id"
-    if not _VALUES[change.knob].fullmatch(change.after):
-        return f"not sent: {change.after[:60]!a} is no value of {change.knob.value}"
-    low, high = _LIMITS.get(change.knob, (0, 0))
+    value, word = change.after, change.knob.value
+    if change.knob is Knob.NODE:
+        named = isinstance(value, str) and _NODE.fullmatch(value)
+        return "" if named else f"not sent: {value!a:.60} is no {word}"
+    if value is None and change.knob is Knob.PRIORITY:
+        return ""
+    low, high = _LIMITS[change.knob]
     # scontrol takes a value that is no number as 0, and says nothing.
-    if change.knob in _LIMITS and not low <= int(change.after) <= high:
-        return f"not sent: {change.knob.value} {change.after} is not within {low} to {high}"
+    if not isinstance(value, int) or not low <= value <= high:
+        return f"not sent: {word} {value!a:.60} is not within {low} to {high}"
     return ""
 
 
 def command(change: Change) -> str:
-    if change.knob is Knob.RELEASE:
+    if change.after is None:
         return f"release {change.label}"
-    return f"update jobid={change.label} {change.knob.value}={change.after}"
+    return f"update jobid={change.label} {_WORDS[change.knob]}={change.after}"
 
 
 def _send(commands: Commands, lines: Sequence[str]) -> list[str]:

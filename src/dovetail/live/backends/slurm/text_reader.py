@@ -78,10 +78,6 @@ class TextReader:
             self._asked = waiting
         return self._avoids
 
-    def forget(self) -> None:
-        """Ask again which nodes jobs exclude: we changed some."""
-        self._asked = set()
-
     def _pairs(self, *words: str) -> dict[int, str]:
         """Numbers of pending jobs, and a word where there is one."""
         text = self._commands.ask("squeue", "-h", "-a", "-t", "PD", *words)

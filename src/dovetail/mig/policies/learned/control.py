@@ -164,26 +164,38 @@ CONTROLS: Registry[Control] = Registry(
 
 def learned(arrays: Arrays, name: str) -> MigPolicy:
     """One matrix for all GPUs from what ways are worth, prices for placements, or both."""
-    every, likely = (int(number) for number in _numbers(arrays, "asked", name))
+    every, likely = _asked(arrays, name)
     parts = {part: _numbers(arrays, part, name) for part in PARTS if part in arrays}
     return policy_of(parts, name, every, likely)
 
 
 def published(arrays: Arrays, name: str) -> MigPolicy:
     """The published mean-field controller: a network from distributions to one matrix."""
-    every, likely = (int(number) for number in _numbers(arrays, "asked", name))
+    every, likely = _asked(arrays, name)
     layers: list[tuple[Floats, Floats]] = []
     while f"weights{len(layers)}" in arrays:
         number = len(layers)
         layers.append(
-            (_numbers(arrays, f"weights{number}", name), _numbers(arrays, f"biases{number}", name))
+            (
+                _numbers(arrays, f"weights{number}", name, 2),
+                _numbers(arrays, f"biases{number}", name),
+            )
         )
     return MigPolicy(STATIC_PLACER, matrix_field(layers, name, every, likely))
 
 
-def _numbers(arrays: Arrays, key: str, name: str) -> Floats:
+def _asked(arrays: Arrays, name: str) -> tuple[int, int]:
+    """How often a controller is asked, and among how many ways a GPU draws."""
+    found = _numbers(arrays, "asked", name)
+    if found.shape != (2,) or not np.all((found >= 1) & (found <= 1e9)):
+        raise ConfigError(f"{name}: asked is not two numbers of 1 or more; train it again")
+    return int(found[0]), int(found[1])
+
+
+def _numbers(arrays: Arrays, key: str, name: str, dimensions: int = 1) -> Floats:
     found = arrays.get(key, np.empty(0))
-    if found.dtype != np.float64 or found.size == 0 or not np.all(np.isfinite(found)):
+    proper = found.dtype == np.float64 and found.ndim == dimensions and found.size > 0
+    if not proper or not np.all(np.isfinite(found)):
         raise ConfigError(f"{name}: {key} is missing or not of finite numbers; train it again")
     return found
 

@@ -81,6 +81,10 @@ class WaitingRule:
 
     def weights(self, vector: Floats) -> Any:
         """The prices of a vector."""
+        if vector.shape != (len(self.varied),):
+            raise ConfigError(
+                f"prices of shape {vector.shape}, expected {len(self.varied)}; train it again"
+            )
         limited = np.clip(vector, -LIMIT, LIMIT).tolist()
         return self.prices.weights(**dict(zip(self.varied, limited, strict=True)), **self.fixed)
 
