@@ -12,7 +12,7 @@ from dovetail.simulator.kernel import reservations as reserving
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.bits import trailing_zeros
 from dovetail.simulator.kernel.calendar import free_nodes
-from dovetail.simulator.kernel.holds import admits
+from dovetail.simulator.kernel.node_space import is_unplanned
 from dovetail.simulator.kernel.reservations import (
     costs,
     lost_nodes,
@@ -47,7 +47,7 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
         return False
     if kind(w, here.kind).reserved < end and not spares(w, number, chunk):
         return False
-    if here.hold >= 0 and not admits(w, number, chunk, w.now, end):
+    if here.hold >= 0 and not is_unplanned(w, number, w.now, end):
         return False
     return not w.promising or promises.leaves_room(w, number, chunk, end)
 

@@ -29,7 +29,7 @@ class World(Row):
     active_count: int  # demands with waiting jobs
     stale_count: int  # nodes with stale release times
     reservation_count: int
-    hold_count: int  # holds of this pass
+    hold_count: int  # holds of this cycle
     search: int  # number of the search for nodes in hand
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
@@ -339,11 +339,8 @@ class Gain(Row):
 
 
 class Hold(Row):
-    """A reservation on one node, over [begin, end), for the length of a pass."""
+    """A whole node that a job is to have over [begin, end), for the length of a cycle."""
 
-    next: int
+    next: int  # the node's next one, by time
     begin: float
     end: float
-    gpus: int
-    cpus: int
-    memory: int

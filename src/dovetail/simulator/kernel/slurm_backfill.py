@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
-from dovetail.simulator.kernel import holds
+from dovetail.simulator.kernel import node_space
+from dovetail.simulator.kernel.calendar import refresh
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import (
     begin_pass,
@@ -18,10 +19,7 @@ from dovetail.simulator.kernel.passes import (
 from dovetail.simulator.kernel.placement import demand_fits
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
-from dovetail.simulator.kernel.state import demand, hold, job_facts, node, option, run_of, waiting
-
-UNBOUNDED = 1 << 60
-"""A node held by a job of the plan has nothing left, whatever it has."""
+from dovetail.simulator.kernel.state import demand, job_facts, node, option, run_of, waiting
 
 
 @kernel
@@ -69,7 +67,7 @@ def run_cycle(w: World, rules: Rules) -> bool:
         if hope == w.active_count:
             break
         number = next_job(w, rules)
-    holds.clear(w)
+    node_space.clear(w)
     return started
 
 
@@ -93,9 +91,10 @@ def _next_hope(w: World, at: int) -> int:
 def _plan(w: World, job: int) -> None:
     """Hold whole nodes from when the job can start, both ends rounded outwards."""
     estimate, mine = job_facts(w, job).estimate, demand(w, run_of(w, job).demand)
+    refresh(w)
     best, best_begin = -1, math.inf
     for number in range(mine.option_first, mine.option_last):
-        begin = holds.common_begin(w, number, estimate / option(w, number).speed)
+        begin = node_space.common_begin(w, number, estimate / option(w, number).speed)
         if begin < best_begin:
             best, best_begin = number, begin
     if best_begin > w.now + w.cycle_window:
@@ -103,15 +102,5 @@ def _plan(w: World, job: int) -> None:
     length, step = estimate / option(w, best).speed, w.cycle_resolution
     begin = math.floor(best_begin / step) * step
     end = math.ceil((best_begin + length) / step) * step
-    for i in range(holds.pick_nodes(w, best, best_begin, length)):
-        _hold_whole(w, node(w, i).picked, begin, end)
-
-
-@inner
-def _hold_whole(w: World, number: int, begin: float, end: float) -> None:
-    new = hold(w, w.hold_count)
-    new.begin, new.end = begin, end
-    new.gpus = new.cpus = new.memory = UNBOUNDED
-    new.next = node(w, number).hold
-    node(w, number).hold = w.hold_count
-    w.hold_count += 1
+    for i in range(node_space.pick_nodes(w, best, best_begin, length)):
+        node_space.add_hold(w, node(w, i).picked, begin, end)

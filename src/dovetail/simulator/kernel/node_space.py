@@ -1,0 +1,130 @@
+"""Whole nodes that jobs are to have in times to come: the table that Slurm's backfill plans in."""
+
+from __future__ import annotations
+
+import math
+
+from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel.calendar import ready_time
+from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.state import candidate, hold, large, node, option, small
+
+
+@inner
+def clear(w: World) -> None:
+    """Forget every plan."""
+    for number in range(w.node_count):
+        node(w, number).hold = -1
+    w.hold_count = 0
+
+
+@inner
+def add_hold(w: World, number: int, begin: float, end: float) -> None:
+    """Keep a node for [begin, end); a node's holds do not overlap and are kept in order."""
+    new = w.hold_count
+    w.hold_count += 1
+    hold(w, new).begin, hold(w, new).end = begin, end
+    after, before = node(w, number).hold, -1
+    while after >= 0 and hold(w, after).begin < begin:
+        before, after = after, hold(w, after).next
+    hold(w, new).next = after
+    if before < 0:
+        node(w, number).hold = new
+    else:
+        hold(w, before).next = new
+
+
+@inner
+def is_unplanned(w: World, number: int, begin: float, end: float) -> bool:
+    """Whether nobody is to have the node at any moment of [begin, end)."""
+    at = node(w, number).hold
+    while at >= 0 and hold(w, at).begin < end:
+        if hold(w, at).end > begin:
+            return False
+        at = hold(w, at).next
+    return True
+
+
+@inner
+def next_begin(w: World, number: int, chunk: Chunk, after: float, length: float) -> float:
+    """The earliest time from `after` on at which a chunk may have a node for `length` seconds.
+
+    Running jobs only give back: once the chunk fits, only plans can stand in its way.
+    """
+    begin = max(after, ready_time(w, number, chunk))
+    at = node(w, number).hold
+    while at >= 0 and hold(w, at).begin < begin + length:
+        begin = max(begin, hold(w, at).end)
+        at = hold(w, at).next
+    return begin
+
+
+@inner
+def common_begin(w: World, number: int, length: float) -> float:
+    """The earliest time at which enough nodes can take all chunks of an option at once.
+
+    Every node names the earliest time that suits it; the n-th earliest of these is a bound
+    that no solution beats. Raise the time to it until the nodes agree.
+    """
+    this = option(w, number)
+    begin = w.now
+    while True:
+        bound = _nth_begin(w, this.large_kinds, large(w, number), begin, length, this.many)
+        if this.few > 0:
+            every = this.many + this.few
+            other = _nth_begin(w, this.small_kinds, small(w, number), begin, length, every)
+            bound = max(bound, other)
+        if bound == begin:
+            return begin
+        begin = bound
+
+
+@inner
+def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int) -> float:
+    """The n-th earliest of the times that suit the nodes; the n earliest are kept in order."""
+    count, latest = 0, math.inf
+    for number in range(w.node_count):
+        if kinds >> node(w, number).kind & 1 == 0:
+            continue
+        begin = next_begin(w, number, chunk, after, length)
+        if begin >= latest:
+            continue
+        count = min(count + 1, n)
+        at = count - 1
+        while at > 0 and candidate(w, at - 1).time > begin:
+            candidate(w, at).time = candidate(w, at - 1).time
+            at -= 1
+        candidate(w, at).time = begin
+        if count == n:
+            latest = candidate(w, n - 1).time
+            if latest == after:  # none can be earlier
+                break
+    return latest
+
+
+@inner
+def pick_nodes(w: World, number: int, begin: float, length: float) -> int:
+    """The lowest nodes that can take the option's chunks from `begin` on; returns how many."""
+    this = option(w, number)
+    count = _pick_lowest(w, this.large_kinds, large(w, number), begin, length, 0, this.many)
+    every = this.many + this.few
+    return _pick_lowest(w, this.small_kinds, small(w, number), begin, length, count, every)
+
+
+@inner
+def _pick_lowest(
+    w: World, kinds: int, chunk: Chunk, begin: float, length: float, count: int, wanted: int
+) -> int:
+    already = count
+    for number in range(w.node_count):
+        if count == wanted:
+            break
+        if kinds >> node(w, number).kind & 1 == 0:
+            continue
+        taken = False
+        for i in range(already):
+            taken |= node(w, i).picked == number
+        if not taken and next_begin(w, number, chunk, begin, length) == begin:
+            node(w, count).picked = number
+            count += 1
+    return count
