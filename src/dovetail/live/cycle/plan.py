@@ -51,9 +51,12 @@ def make_plan(
     decider: Decides, situation: Situation, own: LedgerView, config: LiveConfig
 ) -> CyclePlan:
     """Decide on the snapshot, let every guardrail look, and limit what is sent."""
+    # 2. Decide: an order of the waiting jobs.
     decision = decider.decide(situation.snapshot)
     began = time.perf_counter()
+    # 3. Guard: what may not be, is amended or stops the round.
     decision, verdicts, outcome = guard(decision, situation, config.guardrails)
+    # 4. Assign: the order as priorities, with as few changes as possible.
     changes = changes_for(decision, situation.snapshot, own, config.act, situation.own_priorities)
     changes, verdict = limit_changes(changes, situation, config.guardrails, decision.order)
     worst = max(outcome, verdict.outcome, key=lambda each: each.severity)
