@@ -1,9 +1,5 @@
 """The daemon's heart: observe, decide, guard, act, record; whatever goes wrong, do nothing.
 
-    controller = Controller(config, backend, journal)
-    report = controller.cycle()            # never raises for what Slurm, a policy or a disk does
-    controller.leave("told to stop")       # out of active mode: every touched job is put back
-
 Slurm goes on by itself whatever happens here.
 """
 

@@ -1,8 +1,4 @@
-"""One cycle between reading and acting: decide, guard, work out what to send. Pure.
-
-plan = make_plan(decider, situation, own, config)
-plan.outcome, plan.changes, plan.verdicts
-"""
+"""One cycle between reading and acting: decide, guard, work out what to send. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """The loop around the controller: time, signals, switches, and coming back after a crash.
 
-    Daemon(load_config(path), path).run()      # until SIGTERM or SIGINT; then jobs are put back
-
 SIGHUP reads the configuration again. What a daemon before left behind in the queue is put back
 before anything new is decided.
 """

@@ -1,7 +1,5 @@
 """The whole daemon on a cluster in memory with generated jobs: no Slurm, no root, no waiting.
 
-    for line in run_demo(Path(folder), cycles=30, seed=0): print(line)
-
 Every cycle is a minute of the cluster's own time. The folder is left with the journal in it.
 """
 
