@@ -30,14 +30,14 @@ def test_the_examples_of_a_module_run(name: str) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_no_module_shows_code_that_is_not_run(name: str) -> None:
     text = importlib.import_module(name).__doc__ or ""
-    assert [line for line in text.splitlines()[1:] if is_code(line)] == []
+    parts = doctest.DocTestParser().parse(text)
+    prose = [line for part in parts if isinstance(part, str) for line in part.splitlines()]
+    assert [line for line in prose[1:] if is_code(line)] == []
 
 
 def is_code(line: str) -> bool:
     """Whether a line outside an example is a call or an assignment; prose is neither."""
     text = line.strip()
-    if not text or text.startswith((">>>", "...")):
-        return False
     try:
         tree = ast.parse(f"{text} pass" if text.endswith(":") else text)
     except SyntaxError:
