@@ -1,9 +1,5 @@
 """Reads and writes files of one trusted folder by its descriptor, and follows no link.
 
-    with Folder.open(Path("/run/dovetail")) as folder:
-        folder.write("mode", b"active ada")       # whole or not at all
-        folder.read("mode", most=1000)
-
 `write` makes a new file under a name drawn at random and puts it in place of the old one. A file or
 link that somebody left under either name is replaced, never written through.
 """

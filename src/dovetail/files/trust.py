@@ -1,7 +1,5 @@
 """Opens a folder by descriptor, from the root of the file system down, and looks at each step.
 
-    descriptor = open_folder(Path("/run/dovetail"))
-
 Every folder on the way must belong to root or to the account that asks, and others must not be able
 to write it; a shared folder with the sticky bit, such as /tmp, may be passed, because nobody there
 can replace what belongs to another. Links are not followed, except those that root made in a folder

@@ -1,7 +1,8 @@
 """The daemon's configuration: one frozen part per component, read from TOML, unknown keys refused.
 
-config = load_config(Path("/etc/dovetail/dovetail.toml"))
-config.mode, config.policy, config.guardrails.starvation_factor
+>>> config = LiveConfig()
+>>> config.mode.value, config.policy, config.guardrails.starvation_factor
+('shadow', 'dovetail', 3.0)
 """
 
 from __future__ import annotations

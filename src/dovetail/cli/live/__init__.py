@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dovetail.cli.live.demo import live_demo
 from dovetail.cli.live.doctor import live_doctor
 from dovetail.cli.live.install import live_install
 from dovetail.cli.live.mode import live_mode
@@ -58,5 +59,6 @@ live.command("status")(live_status)
 live.command("restore")(live_restore)
 live.command("report")(live_report)
 live.command("replay")(live_replay)
+live.command("demo")(live_demo)
 live.command("doctor")(live_doctor)
 live.command("install")(live_install)

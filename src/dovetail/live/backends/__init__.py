@@ -1,6 +1,7 @@
 """Ways to a live Slurm, by name; each gives the same snapshot and carries out the same changes.
 
-backend = BACKENDS[config.slurm.backend](config.slurm)
+>>> sorted(BACKENDS)
+['commands', 'json', 'rest']
 """
 
 from __future__ import annotations

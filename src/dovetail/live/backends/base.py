@@ -1,8 +1,9 @@
 """What the daemon needs of a cluster: read all of it, and change some jobs.
 
-backend = COMMANDS(config) ; snapshot = backend.read()
-results = backend.apply(changes)              # one process for all of them
-factors = backend.factors()                   # read back: what Slurm has now
+>>> from dovetail.live.backends.recorded import MemoryCluster, RecordedBackend
+>>> backend: Backend = RecordedBackend(MemoryCluster.of_nodes(2, gpus=4))
+>>> len(backend.read().nodes), backend.apply([]), backend.factors()
+(2, [], {})
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Changing jobs and changing them back: written down first, read back afterwards.
-
-actuator = Actuator(backend, Ledger(journal), Clocks())
-results = actuator.send(changes)            # in the ledger before it is sent, verified after
-restored = actuator.put_back(snapshot)      # everything that the ledger has
-"""
+"""Changing jobs and changing them back: written down first, read back afterwards."""
 
 from __future__ import annotations
 

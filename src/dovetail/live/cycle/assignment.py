@@ -1,7 +1,7 @@
 """From an order to priorities: the values that Slurm gave, dealt out anew among the jobs we touch.
 
-    values = assign(order, own, now, others, horizon)      # job -> priority that it shall have
-    factor = values[job] - own[job]
+>>> assign([3, 1, 2], own={1: 300, 2: 200, 3: 100}, now={}, others=[], horizon=10)
+{3: 300, 1: 200, 2: 100}
 
 The first job of our order gets the highest priority that any touchable job has, the next one the
 next. Whoever is not touched, such as a job bound by an SLA, keeps his place among all: no more

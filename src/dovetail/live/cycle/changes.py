@@ -1,7 +1,14 @@
 """From a decision to what must be sent: only what differs from what Slurm has.
 
-changes = changes_for(decision, snapshot, own, config)
-undo = changes_back(touched, snapshot)
+>>> from dovetail.live.backends.recorded import MemoryCluster
+>>> cluster = MemoryCluster.of_nodes(1, gpus=4)
+>>> first, second = cluster.submit(priority=900), cluster.submit(priority=100)
+>>> snapshot = cluster.snapshot()
+>>> decision = Decision(order=(second, first))
+>>> priorities = snapshot.own_priorities
+>>> for change in changes_for(decision, snapshot, LedgerView(), ActConfig(), priorities):
+...     print(change.label, change.knob.value, change.after)
+2 site factor 865
 """
 
 from __future__ import annotations

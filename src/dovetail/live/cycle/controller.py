@@ -1,9 +1,5 @@
 """The daemon's heart: observe, decide, guard, act, record; whatever goes wrong, do nothing.
 
-    controller = Controller(config, backend, journal)
-    report = controller.cycle()            # never raises for what Slurm, a policy or a disk does
-    controller.leave("told to stop")       # out of active mode: every touched job is put back
-
 Slurm goes on by itself whatever happens here.
 """
 
@@ -69,13 +65,13 @@ class LiveController:
         self._waits_asked = -math.inf
 
     def cycle(self) -> CycleReport:
-        """One round; what went wrong is in its report and its sentence."""
+        """One round in six steps; what went wrong is in its report and its sentence."""
         with suppress(Exception):  # said below, where it is needed
             self.decider()  # before the queue is read, which would grow old meanwhile
         self.round = this = CycleRound(self.clocks.steady())
         try:
-            sentence = self._observe(this)
-            self._record(this, sentence)
+            sentence = self._steps(this)
+            self._record(this, sentence)  # 6. Record: what was seen, decided, said and done.
         except JournalError as error:
             sentence = f"the journal cannot be written, nothing done: {error}"
             if self.mode is Mode.ACTIVE:
@@ -92,8 +88,9 @@ class LiveController:
             self.comparison,
         )
 
-    def _observe(self, this: CycleRound) -> str:
-        """Read, and go on with what was read; in words what came of it."""
+    def _steps(self, this: CycleRound) -> str:
+        """Observe, decide, guard, assign and act; what came of it, in a sentence."""
+        # 1. Observe: everything that Slurm says, and what of it is ours.
         try:
             this.snapshot = snapshot = self.backend.read()
         except BackendError as error:
@@ -102,6 +99,7 @@ class LiveController:
         self.last_good = self.clocks.steady()
         this.read = self.last_good - this.began
         self.ledger.look(snapshot)
+        # 2. decide, 3. guard, 4. assign: see `make_plan`. Pure, and so free to fail.
         try:
             situation = self._situation(snapshot, this.read)
             this.plan = make_plan(self.decider(), situation, self.ledger.view, self.config)
@@ -111,12 +109,12 @@ class LiveController:
             return f"{self.mode.value}: {nothing}"
         except Exception as error:  # a policy may fail in any way: Slurm goes on without it
             return f"{self.mode.value}: nothing decided: {_words(error)}"
-        sentence = self._follow(this, snapshot, this.plan)
+        # 5. Act, as far as mode, guardrails and kill switch allow.
+        sentence = self._act(this, snapshot, this.plan)
         self._before = glimpse_of(snapshot, self.clocks.steady(), this.plan)
         return sentence
 
-    def _follow(self, this: CycleRound, snapshot: Snapshot, plan: CyclePlan) -> str:
-        """Act on the plan as far as mode, guardrails and kill switch allow."""
+    def _act(self, this: CycleRound, snapshot: Snapshot, plan: CyclePlan) -> str:
         if self.mode is not Mode.ACTIVE:
             return sentence_of(self.mode, snapshot, plan)
         if plan.outcome is GuardrailOutcome.FALL_BACK:

@@ -1,8 +1,9 @@
 """From a snapshot to a decision: the policy that ran in the simulator, on the queue as it is now.
 
-    decider = Decider(Policy.parse("dovetail"), config.act)
-    decision = decider.decide(snapshot)
-    decision.order[0], decision.reasons[decision.order[0]]
+>>> decider = Decider(Policy.parse("sjf"), ActConfig())
+>>> decision = decider.decide(REHEARSAL)
+>>> decision.order, decision.reasons[2]
+((2,), 'sjf puts it 1 of 1 (score 60)')
 
 The queue becomes a warm window of the simulator, and the policy scores it there: the same object,
 the same facts, the same code as in a replay.

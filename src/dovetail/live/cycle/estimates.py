@@ -1,7 +1,8 @@
 """Run times of live jobs predicted from jobs that the journal saw end.
 
-estimate = from_history(journal.past.ended(days=30))
-seconds = estimate(snapshot.pending)
+>>> estimate = from_history([])
+>>> estimate([LiveJob(17, "17", "PENDING", limit=600.0)]).tolist()
+[600.0]
 """
 
 from __future__ import annotations

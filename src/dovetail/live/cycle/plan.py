@@ -1,8 +1,4 @@
-"""One cycle between reading and acting: decide, guard, work out what to send. Pure.
-
-plan = make_plan(decider, situation, own, config)
-plan.outcome, plan.changes, plan.verdicts
-"""
+"""One cycle between reading and acting: decide, guard, work out what to send. Pure."""
 
 from __future__ import annotations
 
@@ -51,9 +47,12 @@ def make_plan(
     decider: Decides, situation: Situation, own: LedgerView, config: LiveConfig
 ) -> CyclePlan:
     """Decide on the snapshot, let every guardrail look, and limit what is sent."""
+    # 2. Decide: an order of the waiting jobs.
     decision = decider.decide(situation.snapshot)
     began = time.perf_counter()
+    # 3. Guard: what may not be, is amended or stops the round.
     decision, verdicts, outcome = guard(decision, situation, config.guardrails)
+    # 4. Assign: the order as priorities, with as few changes as possible.
     changes = changes_for(decision, situation.snapshot, own, config.act, situation.own_priorities)
     changes, verdict = limit_changes(changes, situation, config.guardrails, decision.order)
     worst = max(outcome, verdict.outcome, key=lambda each: each.severity)

@@ -1,8 +1,13 @@
 """A live cluster as the simulator knows clusters: nodes, and a window that starts from right now.
 
-    queue = queue_window_of(snapshot, estimates)
-    simulation = Simulation(queue.window.trace, queue.cluster, ..., warm=queue.window)
-    queue.ids[row]                                 # the Slurm job behind a row
+>>> snapshot = Snapshot(
+...     100.0,
+...     (LiveJob(17, "17", "PENDING", gpus=2, submit=1.0),),
+...     (LiveNode("a", "IDLE", gpus=8),),
+... )
+>>> queue = queue_window_of(snapshot)
+>>> queue.ids.tolist(), queue.cluster.total_gpus  # the Slurm job behind each row
+([17], 8)
 
 Running jobs go in piece by piece, one row per node: Slurm splits jobs over nodes as it likes, and
 what counts is when each node becomes free. Jobs on nodes that are out of use free nothing.

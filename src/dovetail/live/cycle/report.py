@@ -1,8 +1,4 @@
-"""What one cycle of the daemon did: for the journal's sentence and the metrics.
-
-report = CycleReport(Mode.SHADOW, "1,204 jobs ordered", partitions=loads(snapshot, waits), ...)
-metrics.observe(report)
-"""
+"""What one cycle of the daemon did: for the journal's sentence and the metrics."""
 
 from __future__ import annotations
 

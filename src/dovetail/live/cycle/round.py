@@ -1,8 +1,4 @@
-"""One round of the daemon, as the journal keeps it and as it is reported. Pure.
-
-cycle = cycle_of(round, mode, sentence, wall, steady)
-report = report_of(round, mode, sentence, seen)
-"""
+"""One round of the daemon, as the journal keeps it and as it is reported. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Looks at everything that the daemon needs, changes nothing, and says what to mend.
-
-for checkup in examine(collect(Path("/etc/dovetail/dovetail.toml"))):
-    checkup.level, checkup.name, checkup.message, checkup.fix
-"""
+"""Looks at everything that the daemon needs, changes nothing, and says what to mend."""
 
 from __future__ import annotations
 

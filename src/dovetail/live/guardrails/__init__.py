@@ -1,8 +1,5 @@
 """Guardrails by name, in the order in which they rule; a new one is one file and one line here.
 
-    decision, verdicts, outcome = guard(decision, situation, config.guardrails)
-    changes, verdict = limit_changes(changes, situation, config.guardrails, decision.order)
-
 Why in this order:
 1. `freshness`, `latency`, `sanity`, `tripwire` change nothing and ask whether the decision, the
    snapshot and we ourselves can be trusted at all: their reasons come first in the journal.

@@ -1,8 +1,5 @@
 """What a guardrail is: a pure function from a decision and its situation to a ruling.
 
-    ruling = starvation(decision, situation, config)
-    ruling.decision, ruling.verdict.outcome, ruling.verdict.reason
-
 Guardrails run in a fixed order, each on what the one before let through. None does anything itself:
 the controller acts on the worst outcome.
 """

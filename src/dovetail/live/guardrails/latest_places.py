@@ -1,6 +1,7 @@
 """The order nearest to a wish in which no job stands later than it may.
 
-    order = meet((3, 1, 2), {2: 1})               # job 2 not behind the second place: (3, 2, 1)
+>>> meet((3, 1, 2), {2: 1})  # job 2 not behind the second place
+(3, 2, 1)
 
 From the last wish to the first, each job takes the latest free place that it may have. So every
 place goes to the job that the wish has last, among those left that may stand there. Had a nearer

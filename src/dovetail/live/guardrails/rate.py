@@ -1,7 +1,5 @@
 """At most so many changes per cycle and per hour; those for the head of the order first.
 
-    changes, verdict = limit_changes(changes, situation, config, decision.order)
-
 It works on changes, so it stands outside the registry. Restoring jobs is never limited: do not
 pass those changes here.
 """

@@ -1,7 +1,7 @@
 """The order in which Slurm alone would take the jobs, and how far another order is from it.
 
-    own = slurm_order(decision.order, situation)
-    moved(decision.order, own)                    # mean and largest number of places
+>>> moved((2, 1, 3), (1, 2, 3))  # mean and largest number of places
+Moved(mean=0.6666666666666666, most=1)
 
 Only jobs that may be touched are counted: the others keep their priority, whatever is decided.
 """

@@ -1,7 +1,4 @@
-"""Carries an installation's plan out: whole files only, copies of what was there, no surprises.
-
-copies = carry_out(plan, stamp="20260101T120000")     # slurm.conf.before-dovetail-20260101T120000
-"""
+"""Carries an installation's plan out: whole files only, copies of what was there, no surprises."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Where an installation's files go, and what is there now.
 
-site = look_at_site(Places(slurm_conf=Path("/etc/slurm/slurm.conf")), "/usr/bin/dovetail")
-site.files[site.places.slurm_conf], site.included
+>>> places = Places(slurm_conf=Path("/etc/slurm/slurm.conf"))
+>>> str(places.job_submit), str(places.config)
+('/etc/slurm/job_submit.lua', '/etc/dovetail/dovetail.toml')
 """
 
 from __future__ import annotations

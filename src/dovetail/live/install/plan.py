@@ -1,9 +1,9 @@
 """Puts Dovetail's files beside Slurm's, and takes them away again; a plan first, then the deed.
 
-site = look_at_site(Places(), dovetail="/usr/bin/dovetail")
-plan = plan_install(site, ALL_PARTS)
-print(diff(plan)); carry_out(plan, stamp="20260101T120000")
-carry_out(plan_uninstall(site), stamp=...)      # slurm.conf is as before, byte for byte
+>>> from dovetail.live.install.places import Places
+>>> site = SlurmSite(Places(), "/usr/bin/dovetail", {Places().slurm_conf: "ClusterName=a"})
+>>> [str(change.path) for change in plan_install(site, frozenset({InstallPart.HOOKS}))]
+['/usr/local/libexec/dovetail/wake', '/etc/slurm/slurm.conf']
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A configuration file with every key and its default, made from the configuration's own classes.
 
-print(sample_config())          # what `dovetail live install` puts at /etc/dovetail/dovetail.toml
+>>> "# mode = \\"shadow\\"" in sample_config()
+True
 """
 
 from __future__ import annotations

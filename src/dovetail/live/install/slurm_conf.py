@@ -1,8 +1,10 @@
 """slurm.conf as text: what it sets, and a block of lines added to it and taken out again.
 
-settings("PrologSlurmctld = /x # why")          # {"prologslurmctld": "/x"}
-with_block(text, ["JobSubmitPlugins=lua"])      # shown as a diff before it is written
-without_block(with_block(text, lines)) == without_block(text)
+>>> settings("PrologSlurmctld = /x # why")
+{'prologslurmctld': '/x'}
+>>> text = "ClusterName=a"
+>>> without_block(with_block(text, ["JobSubmitPlugins=lua"])) == text
+True
 """
 
 from __future__ import annotations

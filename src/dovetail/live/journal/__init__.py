@@ -1,13 +1,16 @@
 """What the daemon saw, decided and did: one SQLite file, written by one process, read by many.
 
-    with Journal.open(config.journal) as journal:      # the only daemon on this file
-        intents = journal.intend(changes, wall)        # on disk when it returns: now act
-        journal.settle(intents, backend.apply(changes), wall)
-        journal.record(cycle, snapshot, decision, verdicts, outcomes.update(snapshot))
-
-    with JournalReader.open(path) as past:                   # at the same time, in other processes
-        past.touched(), past.waits(days=14), past.order(cycle)
-        schedule = recorded_schedule(past, since, until)   # dovetail.live.journal.replay
+>>> import tempfile
+>>> from dovetail.live.config import JournalConfig
+>>> from dovetail.live.model.mode import Mode
+>>> with tempfile.TemporaryDirectory() as folder:
+...     config = JournalConfig(path=f"{folder}/journal.sqlite")
+...     with Journal.open(config) as journal:  # the only daemon on this file
+...         number = journal.record(CycleRecord(60.0, 60.0, Mode.SHADOW, "all is well"))
+...         with JournalReader.open(journal.path) as past:  # at the same time, in other processes
+...             cycle = past.cycles(last=1)
+>>> cycle[0][1].sentence
+'all is well'
 
 No journal, no action: whatever keeps a record from being written raises JournalError, and a change
 may be sent only after `intend` has returned.

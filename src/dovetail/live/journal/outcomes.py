@@ -1,9 +1,5 @@
 """When jobs started and ended, from successive readings of the queue.
 
-    outcomes = Outcomes.resume(journal.past)
-    happened = outcomes.update(snapshot)          # since the reading before
-    outcomes.decided(mode, decision.order)        # holds for jobs that start from now on
-
 Slurm forgets ended jobs after MinJobAge; a job that is gone by the next reading ended, as far as
 anybody knows, when it was last seen. Each task of an array that Slurm splits off has a number of
 its own, and so a record of its own.

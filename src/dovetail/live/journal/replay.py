@@ -1,9 +1,4 @@
-"""What a journal recorded, as the schedule that it was: the real cluster's, not a simulation's.
-
-with Reading.open(path) as past:
-    schedule = recorded_schedule(past, since, until)
-summary(schedule)["wait_mean"], schedule.where(0)
-"""
+"""What a journal recorded, as the schedule that it was: the real cluster's, not a simulation's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
 """Putting every touched job back, and making sure of it.
 
-    restored = restore(backend, ledger.view.entries.values(), snapshot, send)
-    restored.put_back, restored.gone, restored.left
+>>> from dovetail.live.backends.recorded import MemoryCluster, RecordedBackend
+>>> cluster = MemoryCluster.of_nodes(1, gpus=4)
+>>> job, backend = cluster.submit(), RecordedBackend(cluster)
+>>> cluster.set_site(job, 120)
+>>> entry = LedgerEntry(job, Knob.SITE_FACTOR, before=0, asked=frozenset({120}))
+>>> str(restore(backend, [entry], backend.read(), backend.apply))
+'1 jobs put back, 0 needed nothing'
 
 A site factor goes back to 0, a frozen job is released to Slurm's own factors, a pin is taken off.
 Jobs that an operator has set since then are his, and jobs that Slurm has forgotten need nothing.

@@ -2,9 +2,16 @@
 
 A backend makes it, whatever its source; nothing in it tells how a job will go on.
 
-    snapshot = backend.read()
-    snapshot.pending[0].gpus, snapshot.site_of(17)
-    gpus = sum(node.gpus for node in snapshot.nodes if node.usable)
+>>> snapshot = Snapshot(
+...     time=100.0,
+...     jobs=(LiveJob(17, "17", "PENDING", gpus=2), LiveJob(18, "18", "RUNNING", gpus=1)),
+...     nodes=(LiveNode("a", "IDLE", gpus=8), LiveNode("b", "DOWN", gpus=8)),
+...     factors={17: Factor(priority=1200, site=200, frozen=False)},
+... )
+>>> snapshot.pending[0].gpus, snapshot.site_of(17), snapshot.own_priorities[17]
+(2, 200, 1000)
+>>> sum(node.gpus for node in snapshot.nodes if node.usable)
+8
 
 Jobs and nodes are tuples with names: ten thousand of them are made in a tenth of the time that
 frozen dataclasses take.

@@ -1,7 +1,5 @@
 """Acts as the daemon's account, whoever typed the command.
 
-    act_as_daemon(config)       # root becomes the owner of the run folder; everybody else stays
-
 What root writes where another account can write, that account can turn against root: through a
 link, or by a file that the daemon then cannot open. So no command touches the daemon's folders as
 root unless the daemon itself runs as root.

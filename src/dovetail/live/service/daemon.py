@@ -1,7 +1,5 @@
 """The loop around the controller: time, signals, switches, and coming back after a crash.
 
-    Daemon(load_config(path), path).run()      # until SIGTERM or SIGINT; then jobs are put back
-
 SIGHUP reads the configuration again. What a daemon before left behind in the queue is put back
 before anything new is decided.
 """
@@ -12,13 +10,16 @@ import gc
 import logging
 import select
 import signal
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.domain.errors import DovetailError
 from dovetail.live.backends import BACKENDS
+from dovetail.live.backends.base import Backend
 from dovetail.live.config import LiveConfig, load_config
+from dovetail.live.cycle.actuator import Clocks
 from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
 from dovetail.live.model.mode import Mode
@@ -61,8 +62,22 @@ class DaemonParts:
 class Daemon:
     """One per cluster: the journal's lock sees to it."""
 
-    def __init__(self, config: LiveConfig, path: Path | None = None) -> None:
+    def __init__(
+        self,
+        config: LiveConfig,
+        path: Path | None = None,
+        backend: Backend | None = None,
+        clocks: Clocks | None = None,
+        metrics: Metrics | None = None,
+        pause: Callable[[], None] | None = None,
+    ) -> None:
+        """By default on the Slurm that the configuration names, with this machine's clocks.
+
+        pause: how time passes between two cycles; by default it is waited for.
+        """
         self.config, self.path = config, path
+        self._backend, self._clocks, self._metrics = backend, clocks, metrics
+        self._pause = pause
         self._first: tuple[FirstFactor, ...] | None = None  # what new jobs get; None: not known
 
     def run(self, cycles: int | None = None) -> None:
@@ -89,9 +104,11 @@ class Daemon:
         board.open()
         stack.callback(board.close)
         journal = stack.enter_context(Journal.open(self.config.journal))
-        metrics = stack.enter_context(Metrics(self.config.metrics))
-        backend = BACKENDS[self.config.slurm.backend](self.config.slurm)
-        controller = LiveController(self.config, backend, journal, stopped=lambda: board.stopped)
+        metrics = stack.enter_context(self._metrics or Metrics(self.config.metrics))
+        backend = self._backend or BACKENDS[self.config.slurm.backend](self.config.slurm)
+        controller = LiveController(
+            self.config, backend, journal, clocks=self._clocks, stopped=lambda: board.stopped
+        )
         notifier = Notifier.from_environment()
         return DaemonParts(controller, board, metrics, notifier, TwinWatch(controller), signals)
 
@@ -158,6 +175,9 @@ class Daemon:
     def _sleep(self, parts: DaemonParts, began: float) -> None:
         """Until the next cycle is due or somebody calls, but no sooner than the least pause."""
         gc.collect()  # now, when nobody waits for us; see `run`
+        if self._pause is not None:
+            self._pause()
+            return
         steady = parts.controller.clocks.steady
         if parts.board.wait(self.config.period - (steady() - began), parts.signals.descriptor):
             rest = self.config.min_period - (steady() - began)

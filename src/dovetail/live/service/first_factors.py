@@ -1,6 +1,9 @@
 """The table that job_submit.lua gives new jobs their first site factor from.
 
-    write_first_factors(Path("/run/dovetail"), [FirstFactor("gpu", gpus=4, factor=120_000)])
+>>> print(table_text([FirstFactor("gpu", gpus=4, factor=120_000)], serial=1), end="")
+dovetail-first-factors 1 1
+gpu 4 120000
+end
 
 A row holds for jobs of its partition with at least so many GPUs; of several the one with the most
 counts. The serial number in the first line tells the reader in slurmctld whether to read on.

@@ -1,8 +1,9 @@
 """Tells systemd how the daemon is: ready, alive, busy with what, stopping.
 
-notifier = Notifier.from_environment()
-notifier.ready("shadow, policy dovetail")
-notifier.alive("cycle 17: 1,204 jobs waiting, nothing changed")    # feeds WatchdogSec
+>>> notifier = Notifier.from_environment({"NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "300000000"})
+>>> notifier.watchdog
+300.0
+>>> Notifier().alive("nobody listens, and so nothing is sent")
 """
 
 from __future__ import annotations

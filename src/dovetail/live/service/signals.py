@@ -1,8 +1,10 @@
 """Signals are noted and wake the loop through a pipe; nothing happens inside a handler.
 
-with Signals() as signals:
-    select.select([signals.descriptor], [], [])
-    if signal.SIGTERM in signals.taken(): ...
+>>> import signal
+>>> with Signals() as signals:
+...     signal.raise_signal(signal.SIGHUP)
+...     signal.SIGHUP in signals.taken()
+True
 """
 
 from __future__ import annotations

@@ -1,9 +1,15 @@
 """What an operator and the hooks use to reach a running daemon: small files in one folder.
 
-    board = Switchboard(Path("/run/dovetail"))
-    board.ask_for(Mode.ACTIVE, "ada")          # dovetail live mode active
-    board.wait(60.0)                           # the daemon: until woken, or the time is up
-    board.stopped                              # the kill switch: a file named `stop`
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     board = Switchboard(Path(folder) / "run")
+...     board.open()
+...     board.ask_for(Mode.ACTIVE, "ada")  # dovetail live mode active
+...     woken = board.wait(60.0)  # the daemon: until woken, or the time is up
+...     asked, stopped = board.asked_mode(), board.stopped  # a file named `stop` is the switch
+...     board.close()
+>>> woken, asked, stopped
+(True, <Mode.ACTIVE: 'active'>, False)
 
 Whoever may write the folder commands the daemon, so that it must belong to root or to the daemon
 and be closed to others. Nothing in it is needed to undo anything: that is the journal's part.

@@ -1,9 +1,5 @@
 """The digital twin: the simulator on what really happened, under Slurm's order and under ours.
 
-    twin = compare_with_twin(recorded, since, ours, slurm)
-    twin.difference                    # seconds of mean wait, ours − Slurm's, with its interval
-    twin.error                         # how far the twin is from the real cluster
-
 Both run on the same jobs from the same state. That the twin's Slurm differs from the real one is
 why it is compared with what was recorded, too: a difference smaller than that says little.
 """

@@ -1,8 +1,4 @@
-"""The value of shadow mode: from the journal, what our order would have changed.
-
-twin = shadow_report(past, config, days=7)
-Watch(controller, config).look(metrics)      # in the daemon: daily, and hourly when active
-"""
+"""The value of shadow mode: from the journal, what our order would have changed."""
 
 from __future__ import annotations
 

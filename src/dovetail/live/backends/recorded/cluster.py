@@ -1,8 +1,10 @@
 """A queue and its nodes in memory: jobs come, start by priority, end, and are changed.
 
-    cluster = MemoryCluster.of_nodes(2, gpus=4)
-    job = cluster.submit(gpus=4, limit=600.0, priority=900)
-    cluster.advance(60.0)                 # ends what is over, starts what fits, highest first
+>>> cluster = MemoryCluster.of_nodes(2, gpus=4)
+>>> job = cluster.submit(gpus=4, limit=600.0, priority=900)
+>>> cluster.advance(60.0)  # ends what is over, starts what fits, highest first
+>>> cluster.job(job).state
+'RUNNING'
 
 What an operator does is a method each: hold, release, cancel, requeue, set a value by hand.
 """

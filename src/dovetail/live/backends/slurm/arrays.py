@@ -1,7 +1,9 @@
 """Job arrays: what is left of one is one job, as long as Slurm keeps it as one record.
 
-tasks_of("1-9:2,12%3")        # {1, 3, 5, 7, 9, 12}
-joined(rows, exact)           # rows of single tasks -> jobs labelled 17_[5-90]
+>>> sorted(tasks_of("1-9:2,12%3"))
+[1, 3, 5, 7, 9, 12]
+>>> ranges_of({1, 2, 3, 5})
+'1-3,5'
 
 A label must name all tasks that the record still has: a change to fewer of them makes Slurm split
 the array into a record for each task.

@@ -1,9 +1,4 @@
-"""A live Slurm: one of three ways to read jobs and nodes, its own programs for all the rest.
-
-backend = commands_backend(config.slurm)
-snapshot = backend.read()
-results = backend.apply(changes)
-"""
+"""A live Slurm: one of three ways to read jobs and nodes, its own programs for all the rest."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """Jobs as `squeue -O` prints them: rows that no job name can break or forge, each parsed once.
 
-rows = JobRows()
-token, words = rows.question()
-tasks, doubts = rows.parse(commands.ask("squeue", *words), token)
-
 A row is three texts, each ended by a token that is drawn anew for every call: the fields that
 Slurm has checked or made itself, the job's name, the admin comment. A name could hold the token
 only by chance of 2**-72, so that counting texts tells where a row ends, whatever they hold. A row

@@ -1,7 +1,4 @@
-"""Jobs and nodes from `squeue --json` and `sinfo --json`: seven times slower than text, all fields.
-
-reader = JsonReader(Commands(config))
-"""
+"""Jobs and nodes from `squeue --json` and `sinfo --json`: all fields, seven times slower."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How priorities are made up and what accounts used, as sprio and sshare print it.
 
-factors = factors_of(commands.ask("sprio", *SPRIO))      # by LiveJob.id: sprio counts records too
-shares = shares_of(commands.ask("sshare", *SSHARE))
+>>> factors_of("17 1200 200 0 1000 0 0 0 0 0 |")  # by LiveJob.id: sprio counts records, too
+{17: Factor(priority=1200, site=200, frozen=False)}
 """
 
 from __future__ import annotations

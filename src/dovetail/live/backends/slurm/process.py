@@ -1,9 +1,4 @@
-"""Slurm's programs as child processes: no shell, a time limit, an end for all they started.
-
-commands = Commands(config)
-text = commands.ask("squeue", "-h")               # raises Unreachable
-answer = commands.run("scontrol", stdin=script)   # whatever came of it
-"""
+"""Slurm's programs as child processes: no shell, a time limit, an end for all they started."""
 
 from __future__ import annotations
 

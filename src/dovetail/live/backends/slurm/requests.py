@@ -1,7 +1,9 @@
 """What jobs ask for and nodes have, in Slurm's words, as numbers.
 
-request_of("cpu=6,mem=3000M,node=1,gres/gpu=6", ...)           # Request(gpus=6, cpus=6.0, ...)
-seconds_of("1-00:30:00")                                       # 88200.0
+>>> request_of("cpu=6,mem=3000M,node=1,gres/gpu=6", "", "", "", "", "1").gpus
+6
+>>> seconds_of("1-00:30:00")
+88200.0
 """
 
 from __future__ import annotations

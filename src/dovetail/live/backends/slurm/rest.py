@@ -1,8 +1,5 @@
 """Slurm's REST service: jobs and nodes are read through it, and priorities set.
 
-backend = rest_backend(SlurmConfig(rest_url="unix:/run/slurmrestd.sock"))
-client = RestClient(config); client.get("jobs")
-
 It has no site factor, no node lists and no sprio: these go through Slurm's programs as always.
 """
 

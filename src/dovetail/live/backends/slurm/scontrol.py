@@ -1,6 +1,9 @@
 """Changes as commands of one scontrol process, and its complaints matched to them again.
 
-results = apply_changes(commands, changes)
+>>> command(Change(17, "17_[1-4]", Knob.SITE_FACTOR, 0, 120, ""))
+'update jobid=17_[1-4] SiteFactor=120'
+>>> refusal(Change(17, "17", Knob.NODE, "", "a priority=1", ""))
+"not sent: 'a priority=1' is no node"
 
 scontrol prints complaints to stderr without saying which line they belong to. After each command
 comes a word that scontrol does not know; its complaint about that word, unbuffered and in order,

@@ -1,6 +1,7 @@
 """Nodes, partitions, reservations and settings as `scontrol -o show` prints them.
 
-nodes = nodes_of(commands.ask("scontrol", "-a", "-d", "-o", "show", "node"))
+>>> nodes_of("NodeName=a State=IDLE+DRAIN Gres=gpu:a100:4 CPUTot=8 RealMemory=1024")[0].usable
+False
 """
 
 from __future__ import annotations

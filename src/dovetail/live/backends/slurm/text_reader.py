@@ -1,8 +1,4 @@
-"""Jobs and nodes as squeue and scontrol print them: 10,000 jobs within a second.
-
-reader = TextReader(Commands(config))
-jobs, doubts = reader.jobs()
-"""
+"""Jobs and nodes as squeue and scontrol print them: 10,000 jobs within a second."""
 
 from __future__ import annotations
 

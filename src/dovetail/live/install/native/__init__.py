@@ -1,7 +1,9 @@
 """What runs beside or inside Slurm, as files: a submit script, a hook, a unit.
 
-native_text("wake")                    # the file's text, as it was shipped
-rendered("dovetail-live.service", {"dovetail": "/usr/bin/dovetail", ...})
+>>> native_text("wake").splitlines()[0]
+'#!/bin/sh'
+>>> "/run/dovetail/wake" in rendered("wake", {"run_dir": "/run/dovetail"})
+True
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """The Prometheus endpoint: what the daemon sees and does, for dashboards and alarms.
 
-with Metrics(config.metrics) as metrics:      # serves http://127.0.0.1:9877/metrics
-    metrics.observe(report)                   # after each cycle
-    metrics.stale(95.0)                       # when reading failed: so old is what we know
+>>> from dovetail.live.model.mode import Mode
+>>> with Metrics(MetricsConfig(port=0)) as metrics:  # 0: nothing is served
+...     metrics.observe(CycleReport(Mode.SHADOW, "all is well"))
+...     {family.name: len(family.samples) for family in metrics.collect()}["dovetail_mode"]
+3
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A small HTTP server for one page, in a thread of its own.
-
-server = MetricsServer("127.0.0.1", 9877, registry) ; server.close()
-"""
+"""A small HTTP server for one page, in a thread of its own."""
 
 from __future__ import annotations
 

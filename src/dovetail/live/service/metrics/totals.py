@@ -1,6 +1,8 @@
 """Counts over all cycles since the start, as one immutable value that each cycle replaces.
 
-    totals = totals.after(report)
+>>> from dovetail.live.model.mode import Mode
+>>> Totals().after(CycleReport(Mode.ACTIVE, "3 changes sent", sent=3)).sent
+3
 
 A scrape in another thread reads whichever value is current: no locks, never half a cycle.
 """

@@ -1,0 +1,108 @@
+"""Steering when messages get lost, answers come late, clocks jump and rights are gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dovetail.live.backends.recorded import Fault, RecordedBackend
+from dovetail.live.backends.recorded.backend import ReadFault
+from dovetail.live.model.mode import Mode
+from tests.live.memory import full_cluster, steering_in_memory
+
+LIMITS = [50, 20, 40, 10, 30]
+
+
+def test_jobs_wait_in_our_order_and_leaving_puts_every_factor_back(tmp_path: Path) -> None:
+    cluster, jobs = full_cluster(LIMITS)
+    with steering_in_memory(RecordedBackend(cluster), tmp_path) as controller:
+        assert controller.cycle().failed == 0
+        order = sorted(jobs, key=lambda job: -cluster.priority(job))
+        assert order == [jobs[3], jobs[1], jobs[4], jobs[2], jobs[0]]
+        assert "put back" in controller.leave("the test says so")
+        assert not cluster.site
+        assert not controller.owes
+
+
+def test_shadow_sends_nothing(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster)
+    with steering_in_memory(backend, tmp_path, Mode.SHADOW) as controller:
+        assert "would bring it about" in controller.cycle().sentence
+    assert backend.sent == []
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_whatever_becomes_of_a_message_nothing_is_left_behind(tmp_path: Path, fault: Fault) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster, [fault])
+    with steering_in_memory(backend, tmp_path) as controller:
+        controller.cycle()
+        controller.cycle()
+        controller.leave("the test says so")
+        backend.deliver()
+        # In shadow mode, too, every cycle looks for what is ours; the daemon then settles.
+        controller.cycle()
+        if controller.owes:
+            controller.settle()
+        assert not cluster.site
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_a_daemon_that_was_killed_is_cleaned_up_after(tmp_path: Path, fault: Fault) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster, [fault])
+    with steering_in_memory(backend, tmp_path) as controller:
+        controller.cycle()  # and then it is killed
+    backend.deliver()
+    with steering_in_memory(backend, tmp_path, Mode.SHADOW) as controller:
+        assert controller.owes or not cluster.site
+        controller.settle()
+        assert not cluster.site
+        assert not controller.owes
+
+
+def test_what_an_operator_sets_meanwhile_stays_his(tmp_path: Path) -> None:
+    cluster, jobs = full_cluster(LIMITS)
+    with steering_in_memory(RecordedBackend(cluster), tmp_path) as controller:
+        controller.cycle()
+        cluster.set_site(jobs[0], 1234)
+        cluster.hold(jobs[1])
+        controller.cycle()
+        assert controller.plan is not None
+        assert {jobs[0], jobs[1]} <= controller.plan.decision.untouched.keys()
+        controller.leave("the test says so")
+    assert cluster.site == {jobs[0]: 1234}
+
+
+def test_an_operator_who_freezes_a_job_leaves_no_factor_of_ours_behind(tmp_path: Path) -> None:
+    cluster, jobs = full_cluster(LIMITS)
+    with steering_in_memory(RecordedBackend(cluster), tmp_path) as controller:
+        controller.cycle()
+        for job in jobs:
+            cluster.freeze(job, 777)
+        controller.leave("the test says so")
+    for job in jobs:
+        cluster.release(job)
+    assert not cluster.site
+
+
+def test_a_slurm_that_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster, read_faults=[ReadFault.DOWN, ReadFault.GARBAGE])
+    with steering_in_memory(backend, tmp_path) as controller:
+        assert "cannot be read" in controller.cycle().sentence
+        assert "cannot be read" in controller.cycle().sentence
+        assert backend.sent == []
+        assert controller.cycle().sent > 0
+
+
+def test_a_clock_that_jumps_stops_one_cycle(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster)
+    with steering_in_memory(backend, tmp_path) as controller:
+        controller.cycle()
+        backend.clock_error = 3600.0
+        assert "the wall clock went" in controller.cycle().sentence
+        assert "the wall clock went" not in controller.cycle().sentence
