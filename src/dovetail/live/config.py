@@ -146,6 +146,8 @@ def load_config(path: Path) -> LiveConfig:
         raise ConfigError(
             f"{path}: no such file; `dovetail live install --dry-run` shows one"
         ) from None
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:  # also integers of thousands of digits
         raise ConfigError(f"{path}: not TOML: {error}") from None
 
