@@ -35,9 +35,12 @@ def main() -> int:
     for failure in report.failures:
         told.setdefault(failure.where(), []).append(failure.number)
     for where, numbers in told.items():
+        shown = ", ".join(map(str, numbers[:10]))
         names = {TARGETS[number % len(TARGETS)].name for number in numbers}
         print(f"\n{len(numbers)} x {', '.join(sorted(names))}: {where}")
-        print(f"  again: python -m tests.fuzz --seed {given.seed} --case {numbers[0]}")
+        print(
+            f"  again: python -m tests.fuzz --seed {given.seed} --case {numbers[0]}  (of {shown})"
+        )
     found = ", ".join(f"{count:,} {name}" for name, count in sorted(report.outcomes.items()))
     print(f"\n{found} in {time.monotonic() - begun:.0f} s")
     agreed = given.oracle_minutes <= 0 or against_oracle(given.oracle_minutes)

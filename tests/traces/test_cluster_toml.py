@@ -51,6 +51,7 @@ def test_everything_that_a_cluster_knows_survives() -> None:
         ("n[1-2]x7", "n[1-2]x8"),
         ('x"]\n[partitions.evil]', "\\", "\x00\x7f"),
         ("1", "2", "3"),
+        ("9" * 20_000, "9" * 20_000 + "x"),
         ("b2", "b1"),
     ],
 )

@@ -55,7 +55,7 @@ def test_a_slice_keeps_the_codes_of_names_that_it_no_longer_has(tmp_path: Path) 
     assert read_trace(tmp_path / "t.parquet").digest() == part.digest()
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     rows=st.lists(
         st.tuples(

@@ -10,6 +10,7 @@ from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace
 from dovetail.traces.split import split, windows
+from tests.builders import job, trace_of
 
 
 def trace(count: int) -> Trace:
@@ -66,3 +67,8 @@ def test_a_window_longer_than_the_trace_is_refused_with_the_length_to_take() -> 
 def test_senseless_windows_are_refused(count: int, length: int, seed: int) -> None:
     with pytest.raises(ConfigError):
         windows(trace(5), count, length, seed)
+
+
+def test_more_windows_than_anybody_could_replay_are_refused() -> None:
+    with pytest.raises(ConfigError, match="expected 0 to 1,000,000"):
+        windows(trace_of(job(0, 1), job(1, 1)), 10**30, 1, seed=0)

@@ -22,10 +22,16 @@ def split(trace: Trace, fraction: float = 0.9) -> tuple[Trace, Trace]:
     return trace.slice(0, cut), trace.slice(cut, len(trace))
 
 
+MAX_WINDOWS = 1_000_000
+"""Days of simulation; more is a slip of the finger."""
+
+
 def windows(trace: Trace, count: int, length: int, seed: int) -> list[int]:
     """First rows of `count` random windows of `length` consecutive jobs; they may overlap."""
-    if count < 0 or length < 1:
-        raise ConfigError(f"{count} windows of {length} jobs: expected 0 or more of 1 or more")
+    if not 0 <= count <= MAX_WINDOWS or length < 1:
+        raise ConfigError(
+            f"{count} windows of {length} jobs: expected 0 to {MAX_WINDOWS:,} of 1 or more"
+        )
     if seed < 0:
         raise ConfigError(f"seed is {seed}, expected 0 or more")
     if len(trace) < length:
