@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test check fuzz bench bench-rltune bench-mig bench-slurm clean
+.PHONY: demo docs test check fuzz bench bench-rltune bench-mig bench-slurm clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -17,6 +17,9 @@ demo: $(VENV)/.installed  ## compare scheduling policies on a synthetic workload
 	@mkdir -p demo
 	$(BIN)/dovetail compare synth:helios --cluster 80x8:v100 --jobs 20000 --seed 0 \
 		--json demo/compare.json --report demo/report.html
+
+docs: $(VENV)/.docs  ## the documents as a site, in build/docs/index.html
+	$(BIN)/python -m sphinx -b html --fail-on-warning --keep-going --quiet docs build/docs
 
 test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(BIN)/ruff check
@@ -49,16 +52,21 @@ clean:  ## remove the environment, caches and the demo's output
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Both installs are editable: whatever order the targets run in, the code is that of the folder.
+# All installs are editable: whatever order the targets run in, the code is that of the folder.
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
 	@echo "installing Dovetail into $(VENV)"
 	@$(PIP) install --editable .
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.made pyproject.toml
+	@echo "installing Dovetail and the site's generator into $(VENV)"
+	@$(PIP) install --editable '.[docs]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	@echo "installing Dovetail and its checks into $(VENV)"
 	@$(PIP) install --editable '.[dev]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.docs $(VENV)/.installed
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

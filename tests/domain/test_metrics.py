@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail.domain.measures import MEASURES
 from dovetail.domain.metrics import bounded_slowdown, fairness, jain_index, summary
 from dovetail.domain.policy import Backfill
 from dovetail.domain.schedule import Schedule
@@ -71,3 +72,7 @@ def test_where_a_job_ran_is_told_by_names_and_numbers() -> None:
     schedule = run(job(0, 100, 2), job(0, 100, 9), cluster="2x8:v100")
     assert schedule.where(0) == [("v100-0", [0, 1])]
     assert schedule.where(1) == [("v100-1", list(range(8))), ("v100-0", [2])]
+
+
+def test_every_figure_of_the_summary_is_described() -> None:
+    assert set(summary(run(job(0, 100, 8)))) - {"config"} == set(MEASURES)

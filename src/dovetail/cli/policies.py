@@ -50,7 +50,7 @@ def policies() -> None:
     from dovetail.cli.screen import columns, results
     from dovetail.policies.ordering import ORDERINGS
     from dovetail.policies.placement import PLACEMENTS
-    from dovetail.policies.policy import SHIPPED_NAME
+    from dovetail.policies.policy import BACKFILLS, SHIPPED_NAME
 
     console = results()
     orders = columns("--order", "score, lowest first (w: waited, e: estimate, g: GPUs)")
@@ -62,8 +62,8 @@ def policies() -> None:
     for name, place in PLACEMENTS.items():
         places.add_row(cell(name), cell(about_placement(name, place.prefer)))
     passing = columns("--backfill", "lets pass")
-    for name, about in _BACKFILLS.items():
-        passing.add_row(cell(name), cell(about))
+    for name in BACKFILLS:
+        passing.add_row(cell(name), cell(about_backfill(name)))
     for table in (orders, places, passing):
         console.print(table)
         console.print()
@@ -77,6 +77,11 @@ def about_ordering(name: str, score: Any) -> str:
 def about_placement(name: str, prefer: Any) -> str:
     """The line above, or, for a new placement, the first line of its function's docstring."""
     return _PLACEMENTS.get(name) or _first_line(prefer)
+
+
+def about_backfill(name: str) -> str:
+    """What it lets pass."""
+    return _BACKFILLS[name]
 
 
 def _first_line(compiled: Any) -> str:

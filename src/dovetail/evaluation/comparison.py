@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.measures import MEASURES, Better
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
@@ -21,8 +22,9 @@ from dovetail.policies.policy import OWN, Policy, PolicyLike, as_policy
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.inspect import describe
 
-HIGHER_IS_BETTER = frozenset({"gpu_utilization", "throughput_jobs_per_hour", "fairness_jain_users"})
-"""Of the metrics; of all others less is better."""
+HIGHER_IS_BETTER = frozenset(
+    measure.name for measure in MEASURES.values() if measure.better is Better.HIGHER
+)
 
 Progress = Callable[[int, int, str], None]
 """Runs done, runs in all, the policy that was just run."""

@@ -22,12 +22,12 @@ from dovetail.live.model.mode import Mode
 class SlurmConfig:
     """How Slurm is asked and told."""
 
-    backend: str = "commands"  # see BACKENDS
+    backend: str = "commands"  # text; "json": jobs and nodes as JSON; "rest": slurmrestd
     bin: str = ""  # folder of squeue, scontrol, ...; empty: PATH
     conf: str = ""  # SLURM_CONF; empty: the environment's
     timeout: float = 30.0  # seconds that one command may take
     rest_url: str = ""  # unix:/run/slurmrestd.sock or http://127.0.0.1:6820
-    rest_user: str = ""
+    rest_user: str = ""  # the name that goes with the token; empty: none is told
     rest_token_file: str = ""  # mode 600; empty: rest_auth/local on the socket
 
     def __post_init__(self) -> None:
@@ -42,9 +42,9 @@ class ActConfig:
     horizon: int = 1000  # jobs at the head of the order that get a factor
     hints: bool = False  # pin jobs that start now to the node that the policy chose
     partitions: tuple[str, ...] = ()  # only these; empty: all
-    exclude_partitions: tuple[str, ...] = ()
-    exclude_accounts: tuple[str, ...] = ()
-    exclude_qos: tuple[str, ...] = ()
+    exclude_partitions: tuple[str, ...] = ()  # jobs of these are left alone
+    exclude_accounts: tuple[str, ...] = ()  # likewise
+    exclude_qos: tuple[str, ...] = ()  # likewise
     sla_tag: str = "dovetail:sla"  # in the admin comment, or a QOS of exclude_qos
 
     def __post_init__(self) -> None:
@@ -60,12 +60,12 @@ class GuardrailConfig:
     starvation_factor: float = 3.0  # a job waiting beyond so many p95 of its partition goes first
     starvation_floor: float = 3600.0  # seconds; nobody starves before
     displacement: int = 500  # places that a job may lose against Slurm's order in a cycle
-    changes_per_cycle: int = 2000
-    changes_per_hour: int = 20_000
+    changes_per_cycle: int = 2000  # more wait for the next cycle
+    changes_per_hour: int = 20_000  # likewise
     model_days: float = 90.0  # older models are not trusted
     score_limit: float = 1e12  # scores beyond are out of range
-    decide_seconds: float = 5.0
-    read_seconds: float = 20.0
+    decide_seconds: float = 5.0  # a policy that takes longer is not followed
+    read_seconds: float = 20.0  # an answer of Slurm that took longer is not acted upon
     vanished_share: float = 0.5  # of the pending jobs, gone at once without having started
     vanished_jobs: int = 20  # fewer than these are no reason to worry
     clock_jump: float = 30.0  # seconds between the wall clock and the steady one
@@ -74,7 +74,7 @@ class GuardrailConfig:
     doubts_rows: int = 5  # fewer than these are no reason to worry
     share_floor: float = 0.5  # no account below its share by more than this part of it
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
-    trip_hours: float = 2.0
+    trip_hours: float = 2.0  # in active mode, before waits are compared
     trip_jobs: int = 50  # fewer comparisons than these say nothing
 
     def __post_init__(self) -> None:
@@ -84,9 +84,11 @@ class GuardrailConfig:
 
 @dataclass(frozen=True, slots=True)
 class JournalConfig:
-    path: str = "/var/lib/dovetail/journal.sqlite"
-    keep_days: float = 90.0
-    max_mb: float = 500.0
+    """Where everything is written down, and for how long it is kept."""
+
+    path: str = "/var/lib/dovetail/journal.sqlite"  # nobody else may write there
+    keep_days: float = 90.0  # older rows are taken out
+    max_mb: float = 500.0  # the oldest rows go first when it grows beyond
 
     def __post_init__(self) -> None:
         _above("journal.keep_days", self.keep_days, 0.0)
@@ -95,7 +97,9 @@ class JournalConfig:
 
 @dataclass(frozen=True, slots=True)
 class MetricsConfig:
-    host: str = "127.0.0.1"
+    """The endpoint for Prometheus."""
+
+    host: str = "127.0.0.1"  # the address that is listened on
     port: int = 9877  # 0: no endpoint
 
 
@@ -103,7 +107,7 @@ class MetricsConfig:
 class TwinConfig:
     """The simulator fed with the real queue, once a day."""
 
-    every_hours: float = 24.0
+    every_hours: float = 24.0  # between two comparisons
     days: float = 7.0  # of history that a comparison looks at
 
 
@@ -111,7 +115,7 @@ class TwinConfig:
 class LiveConfig:
     """Everything; `load_config` reads it."""
 
-    mode: Mode = Mode.SHADOW
+    mode: Mode = Mode.SHADOW  # at the start: shadow, advise or active
     policy: str = "dovetail"  # ORDER[@PLACEMENT]: a name, or a checkpoint's folder
     estimates: str = "limit"  # or "predicted": from jobs that the journal saw end
     period: float = 60.0  # seconds between cycles

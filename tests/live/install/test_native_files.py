@@ -17,7 +17,7 @@ from dovetail.live.config import LiveConfig, from_table
 from dovetail.live.doctor.host_checks import WATCHDOG
 from dovetail.live.install.native import native_text, rendered
 from dovetail.live.install.places import Places
-from dovetail.live.install.sample_config import sample_config
+from dovetail.live.install.sample_config import sample_config, settings
 from dovetail.live.service.first_factors import FirstFactor, table_text, write_first_factors
 from dovetail.live.service.notifier import Notifier
 
@@ -84,7 +84,10 @@ def test_the_sample_shows_every_key_with_its_default() -> None:
 
 def test_the_sample_says_what_keys_mean_in_the_words_of_the_code() -> None:
     assert "# period = 60.0  # seconds between cycles\n" in sample_config()
-    assert '# rest_user = ""\n' in sample_config()
+
+
+def test_every_key_has_a_description() -> None:
+    assert [setting.key for setting in settings() if not setting.about] == []
 
 
 @pytest.mark.parametrize("abstract", [False, True], ids=["path", "abstract"])

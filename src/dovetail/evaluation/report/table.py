@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from rich.markup import escape
 from rich.table import Table
 
+from dovetail.domain.measures import MEASURES, Better
 from dovetail.domain.units import UNKNOWN, count, duration, factor, share
-from dovetail.evaluation.comparison import HIGHER_IS_BETTER, Comparison
+from dovetail.evaluation.comparison import Comparison
 
 BOUND = "clairvoyant bound"
 
@@ -22,7 +23,6 @@ class Column:
     key: str
     title: str
     write: Callable[[float], str]
-    ranked: bool = True  # a count of backfilled jobs is neither good nor bad
 
 
 COLUMNS = (
@@ -34,7 +34,7 @@ COLUMNS = (
     Column("gpu_utilization", "utilisation", share),
     Column("fragmentation_mean", "fragmentation", share),
     Column("fairness_jain_users", "fairness", factor),
-    Column("backfilled", "backfilled", count, ranked=False),
+    Column("backfilled", "backfilled", count),
     Column("unfinished", "unfinished", count),
 )
 
@@ -69,9 +69,10 @@ def _cells(comparison: Comparison, column: Column) -> list[Cell]:
     values = [row.metrics[column.key] for row in comparison.rows]
     texts = [column.write(value) for value in values]
     known = [value for value in values if not math.isnan(value)]
-    if not column.ranked or len(set(texts)) < 2 or not known:
+    better = MEASURES[column.key].better
+    if better is Better.NEITHER or len(set(texts)) < 2 or not known:
         return [Cell(text) for text in texts]
-    best = column.write(max(known) if column.key in HIGHER_IS_BETTER else min(known))
+    best = column.write(max(known) if better is Better.HIGHER else min(known))
     return [Cell(text, text == best) for text in texts]
 
 

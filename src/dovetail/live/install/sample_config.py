@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from dovetail.live.config import LiveConfig
 
@@ -24,19 +25,39 @@ HEAD = """\
 """
 
 
+class Setting(NamedTuple):
+    """One key of the configuration, in the words of the code."""
+
+    table: str  # empty: above the first [table]
+    about_table: str
+    key: str
+    default: str  # as TOML writes it
+    about: str
+
+
+def settings() -> list[Setting]:
+    """Every key, those without a table first.
+
+    >>> settings()[0].key, settings()[0].default
+    ('mode', '"shadow"')
+    """
+    return list(_settings(LiveConfig(), ""))
+
+
 def sample_config() -> str:
     """TOML text that means the same as an empty file."""
-    return "\n".join([HEAD, *_table(LiveConfig(), "")]) + "\n"
+    lines = [HEAD]
+    for (table, about), keys in groupby(settings(), key=lambda setting: setting[:2]):
+        if table:
+            lines += ["", f"# {about}", f"[{table}]"]
+        for setting in keys:
+            comment = f"  # {setting.about}" if setting.about else ""
+            lines.append(f"# {setting.key} = {setting.default}{comment}")
+    return "\n".join(lines) + "\n"
 
 
-def _table(part: Any, name: str) -> Iterator[str]:
-    if name:
-        about = (inspect.getdoc(type(part)) or "").partition("\n")[0]
-        yield ""
-        # A dataclass without words of its own shows its signature: that is no help to anybody.
-        if about and not about.startswith(type(part).__name__):
-            yield f"# {about}"
-        yield f"[{name}]"
+def _settings(part: Any, table: str) -> Iterator[Setting]:
+    about = (inspect.getdoc(type(part)) or "").partition("\n")[0]
     comments = dict(_COMMENT.findall(inspect.getsource(type(part))))
     tables = []
     for item in fields(part):
@@ -44,10 +65,9 @@ def _table(part: Any, name: str) -> Iterator[str]:
         if is_dataclass(value):
             tables.append((value, item.name))
             continue
-        comment = comments.get(item.name)
-        yield f"# {item.name} = {_toml(value)}" + (f"  # {comment}" if comment else "")
+        yield Setting(table, about, item.name, _toml(value), comments.get(item.name, ""))
     for value, key in tables:
-        yield from _table(value, key)
+        yield from _settings(value, key)
 
 
 def _toml(value: Any) -> str:

@@ -57,6 +57,24 @@ TABLES = {
     " path TEXT NOT NULL",  # empty: dealt with
 }
 
+ABOUT = {
+    "cycles": "One round of the daemon: when, in which mode, and what happened in one sentence.",
+    "decisions": "The order that was decided, packed: the first of a chapter in full, later ones "
+    "as differences.",
+    "verdicts": "What each guardrail said about a decision, with its reason.",
+    "actions": "Intents of changes to jobs, written before they are sent.",
+    "results": "What came of an action; an empty error: it was done.",
+    "closings": "The value of an opening action is what it was before, or the job is gone.",
+    "starts": "Jobs that were seen to start, with what they asked for and where they run.",
+    "ends": "How runs ended: Slurm's word, GONE or REQUEUED.",
+    "nodes": "The cluster's shape, packed; written when it changes.",
+    "modes": "Changes of mode: who asked for them, and why.",
+    "recoveries": "A damaged journal that was set aside; an empty path: dealt with.",
+    "touched": "Values that must be set back: opening actions that nothing has closed.",
+    "outcomes": "Starts with their ends, where these are known.",
+}
+"""A sentence on every table and view."""
+
 # None on actions by job or cycle: these two made the intents of a cycle take 8.5 ms instead of 4.6,
 # and a person who asks for one job's history can wait for a scan (0.1 s in 70 MB).
 _INDEXES = (

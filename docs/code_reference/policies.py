@@ -1,0 +1,86 @@
+"""Policies, agents, workloads and measures, from their registries."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from itertools import chain
+
+from docs.code_reference.markdown import code, plain, table
+from dovetail.agents.catalogue import AGENTS
+from dovetail.cli.policies import about_backfill, about_ordering, about_placement
+from dovetail.domain.measures import MEASURES
+from dovetail.domain.policy import SlurmBackfill, Varies
+from dovetail.envs import ENTRIES
+from dovetail.mig.policies import PLACERS
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import BACKFILLS, SHIPPED_NAME
+from dovetail.traces.synthetic import WORKLOADS
+
+_CHANGES = {
+    Varies.NEVER: "no",
+    Varies.BETWEEN_ACCOUNTS: "between accounts",
+    Varies.ALWAYS: "yes",
+}
+
+
+def orderings() -> str:
+    rows = [
+        (code(name), plain(about_ordering(name, part.score)), _CHANGES[part.varies])
+        for name, part in ORDERINGS.items()
+    ]
+    shipped = "learned from several histories, with a placement of its own"
+    learned = "a checkpoint of `dovetail train`, with the placement that it learned"
+    rows += [(code(SHIPPED_NAME), shipped, "yes"), ("a folder", learned, "yes")]
+    return table(("`--order`", "score, lowest first", "changes while a job waits"), rows)
+
+
+def placements() -> str:
+    rows = (
+        (code(name), plain(about_placement(name, part.prefer)), "yes" if part.optimiser else "")
+        for name, part in PLACEMENTS.items()
+    )
+    return table(("`--placement`", "prefers", "makes plans"), rows)
+
+
+def backfills() -> str:
+    rows = ((code(name), plain(about_backfill(name))) for name in BACKFILLS)
+    return table(("`--backfill`", "lets pass"), rows)
+
+
+def slurm_backfill() -> str:
+    rows = (
+        (code(part.name), f"{part.default:g}", code(f"bf_{part.name}"))
+        for part in fields(SlurmBackfill)
+    )
+    return table(("parameter of `slurm`", "default", "in SchedulerParameters"), rows)
+
+
+def workloads() -> str:
+    rows = ((code(f"synth:{name}"), f"{part.cluster_gpus:,}") for name, part in WORKLOADS.items())
+    return table(("workload", "GPUs of the cluster that it describes"), rows)
+
+
+def agents() -> str:
+    """Every agent with its settings and their defaults."""
+    parts = chain.from_iterable(
+        ((code(name), code(part.name), code(repr(part.default))) for part in fields(agent.config))
+        for name, agent in AGENTS.items()
+    )
+    return table(("`--agent`", "setting", "default"), parts)
+
+
+def environments() -> str:
+    return table(("Gymnasium id",), ((code(name),) for name in ENTRIES))
+
+
+def placers() -> str:
+    return table(("`--placers`",), ((code(name),) for name in PLACERS))
+
+
+def measures() -> str:
+    rows = (
+        (code(part.name), part.unit, part.better.value, plain(part.about))
+        for part in MEASURES.values()
+    )
+    return table(("measure", "unit", "better", "what it is"), rows)
