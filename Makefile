@@ -19,7 +19,7 @@ demo: $(VENV)/.installed  ## compare scheduling policies on a synthetic workload
 		--json demo/compare.json --report demo/report.html
 
 docs: $(VENV)/.docs  ## the documents as a site, in build/docs/index.html
-	$(BIN)/python -m sphinx -b html --fail-on-warning --keep-going --quiet docs build/docs
+	$(BIN)/python -m sphinx -b html --fresh-env --write-all --fail-on-warning --keep-going --quiet docs build/docs
 
 test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(BIN)/ruff check

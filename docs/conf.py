@@ -27,7 +27,7 @@ highlight_language = "none"
 html_theme = "furo"
 html_title = f"Dovetail {__version__}"
 html_static_path = ["static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 

@@ -9,7 +9,7 @@ import typer.main
 
 from dovetail.cli.app import app
 
-WIDTH = 92
+WIDTH = 88
 """Characters of a line: what fits the column of text."""
 
 
