@@ -92,7 +92,10 @@ def calendar(words: str) -> Callable[[float], str]:
     """Says what time 0 is when a trace has dates."""
 
     def say(origin: float) -> str:
-        date = datetime.fromtimestamp(origin, UTC).replace(tzinfo=None)
+        try:
+            date = str(datetime.fromtimestamp(origin, UTC).replace(tzinfo=None))
+        except (OverflowError, OSError, ValueError):  # before the year 1 or after 9999
+            date = "beyond the calendar"
         return f"time 0 is {date} ({words}; epoch {origin:.0f} s), when the first job was submitted"
 
     return say

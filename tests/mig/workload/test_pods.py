@@ -41,3 +41,9 @@ def test_what_was_left_out_or_drawn_is_noted(file: Path) -> None:
     assert "deadlines drawn with seed 4, not recorded" in pods.trace.notes
     with pytest.raises(ConfigError, match="compress is 0"):
         mig_pods(file, compress=0.0)
+
+
+@pytest.mark.parametrize("time", ["inf", "-inf", "nan"])
+def test_a_pod_without_a_real_time_is_left_out(time: str, file: Path) -> None:
+    file.write_text(file.read_text().replace("Running,100,400,110", f"Running,{time},400,110"))
+    assert mig_pods(file).trace.jobs.ids.tolist() == ["pod-1"]

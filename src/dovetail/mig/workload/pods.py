@@ -43,11 +43,13 @@ def mig_pods(
     frame = OPENB.read(Path(path), silent).frame
     milli = frame["gpu_milli"].cast(pl.Float64).fill_null(WHOLE).to_numpy()
     run = frame["run"].cast(pl.Float64).to_numpy()
+    submit = frame["submit"].cast(pl.Float64).to_numpy()
     usable = (frame["gpus"].to_numpy() == 1) & (milli > 0) & (run > 0)
+    usable &= np.isfinite(submit) & np.isfinite(run)
     rows = np.flatnonzero(usable)
     if len(rows) == 0:
         raise TraceError(f"{path}: no pod that ran on one GPU or a part of it")
-    submit = frame["submit"].cast(pl.Float64).to_numpy()[rows]
+    submit = submit[rows]
     rows = rows[np.argsort(submit, kind="stable")]
     submit, run, share = np.sort(submit), run[rows], np.minimum(milli[rows] / WHOLE, 1.0)
     submit = (submit - submit[0]) / compress
