@@ -8,12 +8,14 @@ Trains everything anew: a quarter of an hour on an idle core.
 from __future__ import annotations
 
 import statistics
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import mig_placement, mig_repartition
+from benchmarks import mig_estimates, mig_placement, mig_repartition
 from dovetail.mig.envs import MigPlacement, MigPlacementBatch, MigPlacementConfig
 from dovetail.mig.envs.observation import MIG_OBSERVATIONS
 from dovetail.mig.evaluation.bounds import mig_bounds
@@ -82,8 +84,11 @@ def run() -> dict[str, Any]:
     days = [mig_day(seed=seed) for seed in range(DAYS)]
     batches = {name: batch_rate(name, COUNT) for name in MIG_OBSERVATIONS}
     bounds = [mig_bounds(day, MIG_DAY_CLUSTER) for day in days]
+    with tempfile.TemporaryDirectory() as folder:
+        placers, costs = mig_placement.trained(Path(folder))
     return {
-        "learned_placement": mig_placement.run(),
+        "learned_placement": {**mig_placement.run(placers), "training": costs},
+        "estimates": mig_estimates.run(),
         "control": mig_repartition.run(),
         "days": DAYS,
         "placers": [table(placer, days) for placer in PLACERS.values()],

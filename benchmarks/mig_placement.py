@@ -1,13 +1,11 @@
 """Learned placements on slices: trained anew, then ten days that no training has seen.
 
-python -m benchmarks.mig_placement
+python -m benchmarks.run mig
 """
 
 from __future__ import annotations
 
-import json
 import statistics
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +25,7 @@ UNSEEN = EvaluationDays(500, 30)
 """The first ten days were looked at while the terms of the prices were chosen; these were not."""
 
 PUBLISHED = ("eft", "largest-first", "smallest-first", "random")
-OTHERS = ("edf-most-packed", "marginal-et", "categorical-edf", "prices")
+OTHERS = ("edf-most-packed", "marginal-et", "categorical-edf", "prices", "known-prices")
 SLOT_STEPS = 100_000
 """Of the published learners; their authors use five times as many."""
 
@@ -67,12 +65,19 @@ def _mean(rows: Rows, base: dict[int, float]) -> dict[str, Any]:
     return found
 
 
+def training_of(rule: str) -> PlacementTraining:
+    """Only prices that know of uncertainty are learned under it."""
+    if rule == "unsure":
+        return PlacementTraining(waiting_rule=rule)
+    return PlacementTraining(waiting_rule=rule, estimates="exact")
+
+
 def trained(folder: Path) -> tuple[list[Placer], dict[str, Any]]:
     """Placements of every rule, and what their training took."""
     placers, costs = [], {}
     for rule in WAITING_RULES:
         began, cpu = time.perf_counter(), time.process_time()
-        train_placement(PlacementTraining(waiting_rule=rule), folder / rule)
+        train_placement(training_of(rule), folder / rule)
         costs[rule] = {
             "seconds": round(time.perf_counter() - began, 1),
             "cpu_seconds": round(time.process_time() - cpu, 1),
@@ -103,9 +108,7 @@ def elsewhere(placers: Sequence[Placer]) -> dict[str, Any]:
     }
 
 
-def run(slot_steps: int = SLOT_STEPS) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        placers, costs = trained(Path(folder))
+def run(placers: Sequence[Placer], slot_steps: int = SLOT_STEPS) -> dict[str, Any]:
     given: list[str | Placer] = [*PUBLISHED, *OTHERS, *placers, SHIPPED_NAME]
     learned, slot_costs = slots(slot_steps)
     tight = evaluate_placement(given, DAYS, slack=TIGHT)
@@ -113,13 +116,8 @@ def run(slot_steps: int = SLOT_STEPS) -> dict[str, Any]:
         "days": len(DAYS),
         "mig_day": means(evaluate_placement(given, DAYS) + learned),
         "unseen_days": means(evaluate_placement(given, UNSEEN)),
-        "training": costs,
         "slot_steps": slot_steps,
         "slot_training": slot_costs,
         "elsewhere": elsewhere(placers),
         "tight_deadlines": means(tight),
     }
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(), indent=1))

@@ -1,11 +1,13 @@
 """The tables about sliced GPUs from benchmarks/results/mig.json.
 
-python -m benchmarks.mig_tables
+python -m benchmarks.mig_tables            # prints them
+python -m benchmarks.mig_tables docs/mig.md README.md    # writes them between their marks
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,14 @@ PUBLISHED = {
 NAMES = {
     "place": "learned, never waits",
     "wait": "learned, may wait",
-    "pass": "learned, others may pass",
-    "dovetail": "`dovetail`, shipped (others may pass)",
+    "pass": "learned from exact run times, others may pass",
+    "unsure": "learned under noise, others may pass",
+    "dovetail": "`dovetail`, shipped (learned under noise)",
     "ppo": "MaskablePPO as published, a fifth of its steps",
     "adaptive-kl": "the same with adaptive KL",
     "masked-dqn": "masked DQN",
     "prices": "prices set by hand",
+    "known-prices": "`known-prices`, learned from exact run times",
 }
 
 
@@ -72,10 +76,68 @@ def control(result: dict[str, Any]) -> list[str]:
     return lines
 
 
-def main() -> None:
+KINDS = {
+    "exact": "exact", "noisy:0.5": "σ = 0.5", "noisy:1": "σ = 1", "noisy:1.5": "σ = 1.5",
+    "predicted": "predicted",
+}  # fmt: skip
+
+
+def estimates(result: dict[str, Any]) -> list[str]:
+    """Late share and tardiness under each kind of estimates, on days that nobody looked at."""
+    found = result["estimates"]["unseen_days"]
+    lines = [
+        "| late % · tardiness min | " + " | ".join(KINDS.values()) + " |",
+        "| --- |" + " ---: |" * len(KINDS),
+    ]
+    for place, row in enumerate(found["exact"]):
+        cells = [
+            f"{100 * found[kind][place]['late_share']:.1f} · {found[kind][place]['tardiness']:.2f}"
+            for kind in KINDS
+        ]
+        lines.append(f"| {NAMES.get(row['placer'], row['placer'])} | {' | '.join(cells)} |")
+    return lines
+
+
+def shares(result: dict[str, Any]) -> list[str]:
+    """The shipped placement's late share and tardiness as shares of its rivals', with intervals."""
+    found = result["estimates"]["unseen_days"]
+    lines = [
+        "| `dovetail` against | measure | " + " | ".join(KINDS.values()) + " |",
+        "| --- | --- |" + " ---: |" * len(KINDS),
+    ]
+    for name in ("eft", "edf-most-packed", "known-prices"):
+        for measure, title in (("late_share", "late"), ("tardiness", "tardiness")):
+            rows = [next(r for r in found[kind] if r["placer"] == name) for kind in KINDS]
+            ratios = [row[f"shipped_{measure}_of_it"] for row in rows]
+            cells = [f"{value:.2f} [{low:.2f}, {high:.2f}]" for value, low, high in ratios]
+            lines.append(f"| {NAMES.get(name, name)} | {title} | {' | '.join(cells)} |")
+    return lines
+
+
+TABLES = {
+    "placements": placements, "control": control, "estimates": estimates, "shares": shares,
+}  # fmt: skip
+
+
+def write(path: Path, result: dict[str, Any]) -> None:
+    """Put each table between `<!-- mig:NAME -->` and `<!-- /mig:NAME -->` of a page."""
+    text = path.read_text(encoding="utf-8")
+    for name, table in TABLES.items():
+        begin, end = f"<!-- mig:{name} -->", f"<!-- /mig:{name} -->"
+        if begin in text:
+            before, rest = text.split(begin, 1)
+            _, after = rest.split(end, 1)
+            text = "\n".join([before + begin, *table(result), end + after])
+    path.write_text(text, encoding="utf-8")
+
+
+def main(pages: list[str]) -> None:
     result = json.loads(RESULT.read_text(encoding="utf-8"))
-    print("\n".join([*placements(result), "", *control(result)]))
+    for page in pages:
+        write(Path(page), result)
+    if not pages:
+        print("\n\n".join("\n".join(table(result)) for table in TABLES.values()))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -86,7 +86,7 @@ def _against_bases(site: Site, model: Path) -> dict[str, Any]:
     policies = [*learned, *bases, *others, *placed]
     draws = draw_estimates(site.trace, ESTIMATES, SEED, DRAWS)
     found = evaluate_unseen(site.trace, site.cluster, policies, draws)
-    rows = [_row(standing) for standing in found.rows]
+    rows = [row_of(standing) for standing in found.rows]
     for row, policy in zip(rows, policies, strict=True):
         schedule = replay(site.trace, site.cluster, policy, draws[0])
         row["utilisation"] = utilisation(schedule, first_unseen(site.trace))
@@ -103,11 +103,11 @@ def _against_bases(site: Site, model: Path) -> dict[str, Any]:
             measure: min(heuristics, key=lambda row: row[measure])["policy"]
             for measure in ("wait", "bsld")
         },
-        "windows": [_row(standing) for standing in windows.rows],
+        "windows": [row_of(standing) for standing in windows.rows],
     }
 
 
-def _row(standing: Standing) -> dict[str, Any]:
+def row_of(standing: Standing) -> dict[str, Any]:
     return {
         "policy": standing.label,
         "wait": standing.wait,
@@ -156,7 +156,7 @@ def _ablation(site: Site) -> dict[str, Any]:
 
 
 def _named(found: Unseen, names: Sequence[str]) -> list[dict[str, Any]]:
-    return [{**_row(row), "policy": name} for row, name in zip(found.rows, names, strict=True)]
+    return [{**row_of(row), "policy": name} for row, name in zip(found.rows, names, strict=True)]
 
 
 def _say(text: object) -> None:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from dovetail.mig.policies import MARGINAL_WEIGHT, PriceWeights, UnsurePrices
+from dovetail.mig.policies.prices import KNOWN_PRICES
 from tests.oracles.mig import Rank
 
 Facts = dict[str, Any]
@@ -139,6 +140,7 @@ RANKS: dict[str, Rank] = {
     "everything": everything,
     "unless-late-passing": unless_late,
     "prices": prices(PriceWeights()),
+    "known-prices": prices(KNOWN_PRICES),
     "unsure-prices": unsure_prices(UnsurePrices()),
     "odd-prices": prices(ODD_PRICES),
     "never-waits": prices(NEVER_WAITS),

@@ -49,7 +49,7 @@ def mig_simulate(
             metavar="NAME",
             help="On which slice a job goes: dovetail (learned, shipped), eft, largest-first, "
             "smallest-first, random, edf-most-packed, marginal-et, categorical-edf, prices, "
-            "unsure-prices, or a checkpoint's folder.",
+            "known-prices, unsure-prices, or a checkpoint's folder.",
             show_default="eft",
         ),
     ] = None,

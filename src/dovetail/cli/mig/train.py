@@ -51,7 +51,7 @@ def mig_train(
     ] = None,
     batch: Annotated[
         int | None,
-        _own("N", "--batch", "Days that each plays. Default: placement 4, others 12.", min=1),
+        _own("N", "--batch", "Days that each plays. Default: placement 6, others 12.", min=1),
     ] = None,
     days: Annotated[
         int | None, _own("N", "--days", "Days to learn from. Default: 32.", min=1)

@@ -30,17 +30,17 @@ class PlacementTraining:
     clusters: tuple[str, ...] = (MIG_DAY,)
     epochs: int = 60
     population: int = 14
-    batch: int = 4  # days of each cluster that every candidate of an epoch plays
+    batch: int = 6  # days of each cluster that every candidate of an epoch plays
     days: int = 32  # of each cluster
     validation_days: int = 16  # of each cluster
     slack: tuple[float, float] = RELAXED
     rate: float = RATE
     hours: float = 24.0
     estimates: str = "exact,noisy:0..1.5,noisy:0..1.5,predicted"  # what is told, day by day
-    tardiness: float = 0.2  # what tardiness counts beside the late share, both as shares of eft's
+    tardiness: float = 0.5  # what tardiness counts beside the late share, both as shares of eft's
     energy: float = 3.0  # what energy above `energy_limit` counts
     energy_limit: float = 0.98  # of eft's energy
-    spread: float = 0.6
+    spread: float = 0.3
     validate_every: int = 5
     seed: int = 0
 

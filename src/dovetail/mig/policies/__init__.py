@@ -5,7 +5,7 @@ from __future__ import annotations
 from dovetail.domain.registry import Registry
 from dovetail.mig.policies import heuristics
 from dovetail.mig.policies.heuristics import marginal
-from dovetail.mig.policies.prices import PriceWeights, priced
+from dovetail.mig.policies.prices import KNOWN_PRICES, PriceWeights, priced
 from dovetail.mig.policies.unsure_prices import UnsurePrices, unsure_priced
 from dovetail.mig.policy import Placer
 
@@ -25,6 +25,7 @@ PLACERS: Registry[Placer] = Registry(
             marginal(MARGINAL_WEIGHT),
             heuristics.CATEGORICAL,
             priced(PriceWeights(), "prices", passes=16),
+            priced(KNOWN_PRICES, "known-prices", passes=16),
             unsure_priced(UnsurePrices(), "unsure-prices", passes=16),
         )
     },
