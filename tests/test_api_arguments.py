@@ -18,9 +18,8 @@ TRACE = synthesize(WORKLOADS["helios"], jobs=20, seed=1)
     [
         ({"trace": 7}, r"trace is 7 \(int\), expected a file, synth:NAME, or a Trace"),
         ({"cluster": None}, r"cluster is None \(NoneType\), expected such as 64x8:v100"),
-        ({"order": len}, r"order is <built-in function len> .*, expected the name of an ordering"),
         ({"placement": 3}, r"placement is 3 \(int\), expected a name, or a Placement"),
-        ({"backfill": True}, r"backfill is True \(bool\), expected none, easy or conservative"),
+        ({"backfill": True}, r"backfill is True \(bool\), expected none, easy, conservative or slurm"),
         ({"estimates": 0.5}, r"estimates is 0.5 \(float\), expected such as noisy:1"),
         ({"seed": "one"}, r"seed is 'one' \(str\), expected a whole number"),
     ],
@@ -34,7 +33,6 @@ def test_simulate_says_which_argument_is_wrong(given: dict[str, Any], said: str)
     ("given", "said"),
     [
         ({"policies": "fcfs"}, r"policies is 'fcfs' \(str\), expected a list of policies"),
-        ({"policies": [3]}, r"policies is 3 \(int\), expected policies by name"),
         ({"sequences": 1.5}, r"sequences is 1.5 \(float\), expected a whole number"),
         ({"length": None}, r"length is None"),
         ({"workers": "2"}, r"workers is '2'"),
@@ -64,3 +62,10 @@ def test_load_trace_says_which_argument_is_wrong(given: dict[str, Any], said: st
 def test_numbers_out_of_range_are_errors_of_configuration(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         dovetail.load_trace("synth:helios", **given)
+
+
+def test_what_is_no_policy_is_told_what_would_be_one() -> None:
+    with pytest.raises(ConfigError, match=r"3 is no policy; expected ORDER"):
+        dovetail.compare(TRACE, "1x8", [3])  # type: ignore[list-item]
+    with pytest.raises(ConfigError, match=r"3 is no policy; expected ORDER"):
+        dovetail.simulate(TRACE, "1x8", order=3)  # type: ignore[arg-type]

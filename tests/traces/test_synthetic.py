@@ -78,7 +78,7 @@ def test_a_load_without_a_cluster_is_that_on_the_workloads_own() -> None:
         ({"jobs": 10, "load": 0.0}, "load is 0"),
         ({"jobs": 1, "load": 0.5}, "2 jobs or more"),
         ({"jobs": 10, "cluster_gpus": 0}, "cluster_gpus is 0"),
-        ({"jobs": 2, "load": 1.0, "cluster_gpus": 10**9}, "ask for more jobs"),
+        ({"jobs": 2, "load": 1.0, "cluster_gpus": 6_400_000}, "ask for more jobs"),
     ],
 )
 def test_impossible_demands_are_refused_in_words(

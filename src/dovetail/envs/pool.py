@@ -112,6 +112,8 @@ def pack(tables: Tables) -> tuple[Ints, Ints]:
     names = (world.dtype.names or ())[-_address_count(world) :]
     at, parts = 0, []
     for name in names:
+        if name not in vars(tables):
+            continue  # what only other ways of backfilling need
         words = _words(getattr(tables, name))
         world[name] = 8 * at
         padding = np.zeros(-len(words) % ALIGNMENT, np.int64)
