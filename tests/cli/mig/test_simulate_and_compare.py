@@ -136,11 +136,11 @@ def test_ctrl_c_keeps_the_days_that_all_have_finished(
 ) -> None:
     run, runs = ResolvedContender.run, []
 
-    def until_the_fourth(parts: ResolvedContender, *given: Any) -> MigSchedule:
+    def until_the_fourth(parts: ResolvedContender, *given: Any, **more: Any) -> MigSchedule:
         runs.append(parts.placer.name)
         if len(runs) == 4:
             raise KeyboardInterrupt
-        return run(parts, *given)
+        return run(parts, *given, **more)
 
     monkeypatch.setattr(ResolvedContender, "run", until_the_fourth)
     out = tmp_path / "c.json"
@@ -158,7 +158,7 @@ def test_ctrl_c_keeps_the_days_that_all_have_finished(
 def test_ctrl_c_before_the_first_run_says_so(
     dovetail: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def at_once(*parts: Any) -> MigSchedule:
+    def at_once(*parts: Any, **more: Any) -> MigSchedule:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ResolvedContender, "run", at_once)
