@@ -102,7 +102,9 @@ def slots(steps: int) -> tuple[Rows, dict[str, Any]]:
 
 def elsewhere(placers: Sequence[Placer]) -> dict[str, Any]:
     """The same prices on other clusters, with as much load per compute slice."""
-    given: list[str | Placer] = ["eft", "smallest-first", "edf-most-packed", *placers]
+    given: list[str | Placer] = [
+        "eft", "smallest-first", "edf-most-packed", *placers, SHIPPED_NAME,
+    ]  # fmt: skip
     return {
         name: means(evaluate_placement(given, DAYS, cluster)) for name, cluster in ELSEWHERE.items()
     }

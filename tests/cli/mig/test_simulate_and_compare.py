@@ -136,11 +136,11 @@ def test_ctrl_c_keeps_the_days_that_all_have_finished(
 ) -> None:
     run, runs = ResolvedContender.run, []
 
-    def until_the_fourth(parts: ResolvedContender, *given: Any) -> MigSchedule:
+    def until_the_fourth(parts: ResolvedContender, *given: Any, **more: Any) -> MigSchedule:
         runs.append(parts.placer.name)
         if len(runs) == 4:
             raise KeyboardInterrupt
-        return run(parts, *given)
+        return run(parts, *given, **more)
 
     monkeypatch.setattr(ResolvedContender, "run", until_the_fourth)
     out = tmp_path / "c.json"
@@ -158,7 +158,7 @@ def test_ctrl_c_keeps_the_days_that_all_have_finished(
 def test_ctrl_c_before_the_first_run_says_so(
     dovetail: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def at_once(*parts: Any) -> MigSchedule:
+    def at_once(*parts: Any, **more: Any) -> MigSchedule:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ResolvedContender, "run", at_once)
@@ -186,5 +186,33 @@ def test_a_plan_can_be_searched_on_saved_jobs(dovetail: Command, tmp_path: Path)
     assert "simulated cuts; ET" in said.out
     assert "mig-parted.yaml" in said.out
     said = dovetail(*plan, "--model", "h100-80")
+    assert said.code == 0, said.err
+    many = dovetail("mig", "plan", "--gpus", 8, "--nodes", "a[1-40]", "--search", day,
+                    "--model", "a100-40")  # fmt: skip
+    assert many.code == 2
+    assert "320 GPUs are too many" in many.err
+
+
+@pytest.mark.parametrize("gpus", [0, 65, 100_000])
+def test_a_plan_for_more_gpus_than_a_node_can_have_is_refused_at_once(
+    dovetail: Command, gpus: int
+) -> None:
+    said = dovetail("mig", "plan", "--gpus", gpus, "--nodes", "a", "--demand", "1g=4",
+                    "--model", "a100-40")  # fmt: skip
     assert said.code == 2
-    assert "its power is not known" in said.err
+
+
+def test_what_is_told_of_run_times_is_an_option_and_stands_in_the_result(
+    dovetail: Command, tmp_path: Path
+) -> None:
+    figures = tmp_path / "c.json"
+    said = dovetail(
+        *("mig", "compare", *TINY, *TWO, "--days", 2, "--placers", "edf-most-packed"),
+        *("--estimates", "noisy:1.5", "--json", figures),
+    )
+    assert said.code == 0, said.err
+    assert "run times told: noisy:1.5" in " ".join(said.out.split())
+    assert json.loads(figures.read_text())["config"]["estimates"] == "noisy:1.5"
+    said = dovetail("mig", "simulate", *TINY, *TWO, "--estimates", "limit")
+    assert said.code == 2
+    assert "write exact, noisy:0.5" in said.err
