@@ -107,5 +107,5 @@ def test_the_largest_cluster_is_accepted() -> None:
     "gpus", ["9" * 30 + "xa100-40", "100000xa100-40", "1xa100-40:" + "9" * 5000]
 )
 def test_sliced_gpus_beyond_all_bounds_are_refused(gpus: str) -> None:
-    with pytest.raises(ClusterError, match=r"cannot read|more than 10,000 GPUs"):
+    with pytest.raises(ClusterError, match=r"cannot read|more than 10,000 GPUs|no configuration"):
         MigCluster.parse(gpus)

@@ -115,7 +115,7 @@ def test_mistakes_are_told_in_words(dovetail: Command, tmp_path: Path) -> None:
     for given, words in (
         (("train", "placment", *out), "did you mean 'placement'?"),
         (("train", "joint", "--cluster", "2xa100-40", "--cluster", "4xa100-40", *out), "name one"),
-        (("train", "joint", "--cluster", "2xa10", *out), "unknown GPU type"),
+        (("train", "joint", "--cluster", "2xa10", *out), "unknown GPU model"),
         (("evaluate", tmp_path / "gone"), "not a readable checkpoint"),
         (("evaluate", "dovetail", "--seed", 899_999, "--days", 2), "give a smaller seed"),
     ):

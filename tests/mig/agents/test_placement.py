@@ -183,7 +183,7 @@ def test_the_card_of_a_training_tells_its_prices_and_how_it_did(tmp_path: Path) 
         ({"waiting_rule": "wiat"}, "did you mean 'wait'"),
         ({"epochs": 0}, "epochs is 0"),
         ({"population": 2}, "population is 2"),
-        ({"clusters": ("8xh100",)}, "unknown GPU type"),
+        ({"clusters": ("8xh100",)}, "unknown GPU model"),
     ],
 )
 def test_a_training_that_makes_no_sense_is_refused(wrong: dict[str, object], message: str) -> None:
