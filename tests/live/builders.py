@@ -54,7 +54,11 @@ def snapshot(
     }
     facts: dict[str, Any] = {
         "time": NOW,
-        "partitions": (LivePartition("gpu", tuple(n.name for n in nodes)),),
+        "partitions": (
+            LivePartition("gpu", tuple(n.name for n in nodes)),
+            LivePartition("debug"),
+            LivePartition("other"),
+        ),
         "factors": factors,
         **more,
     }

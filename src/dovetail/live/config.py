@@ -53,6 +53,10 @@ class ActConfig:
         _above("act.horizon", self.horizon, 0)
 
 
+BINDING = ("tier", "qos", "partition", "account")
+"""What a site may have declared about who goes before whom."""
+
+
 @dataclass(frozen=True, slots=True)
 class GuardrailConfig:
     """How far the daemon may go."""
@@ -72,6 +76,7 @@ class GuardrailConfig:
     nodes_share: float = 0.3  # of the usable nodes, changed at once
     doubts_share: float = 0.05  # of all rows, that could not be read
     doubts_rows: int = 5  # fewer than these are no reason to worry
+    binding: tuple[str, ...] = ("tier", "qos")  # jobs pass only jobs that are alike in these
     share_floor: float = 0.5  # no account below its share by more than this part of it
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
     trip_hours: float = 2.0  # in active mode, before waits are compared
@@ -79,7 +84,14 @@ class GuardrailConfig:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            _above(f"guardrails.{item.name}", getattr(self, item.name), 0.0)
+            if item.name != "binding":
+                _above(f"guardrails.{item.name}", getattr(self, item.name), 0.0)
+        unknown = set(self.binding) - set(BINDING)
+        if unknown:
+            raise ConfigError(
+                f"guardrails.binding has {sorted(unknown)[0]!r}, expected some of "
+                f"{', '.join(BINDING)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

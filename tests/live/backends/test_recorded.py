@@ -30,11 +30,11 @@ def test_jobs_start_by_priority_and_end_after_their_time(cluster: MemoryCluster)
 def test_a_site_factor_adds_up_and_a_frozen_job_shows_none(cluster: MemoryCluster) -> None:
     backend, job = RecordedBackend(cluster), cluster.submit(priority=100)
     backend.apply([change(job, 50)])
-    assert backend.factors()[job] == (150, 50, False)
+    assert backend.factors()[job] == (150, 50, False, 0)
     backend.apply([change(job, 900, Knob.PRIORITY)])
-    assert backend.factors()[job] == (900, 0, True)
+    assert backend.factors()[job] == (900, 0, True, 0)
     backend.apply([change(job, None, Knob.PRIORITY)])
-    assert backend.factors()[job] == (150, 50, False)
+    assert backend.factors()[job] == (150, 50, False, 0)
 
 
 def test_complaints_are_slurms(cluster: MemoryCluster) -> None:

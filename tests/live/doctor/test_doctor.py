@@ -62,7 +62,7 @@ def seen(jobs: tuple[LiveJob, ...], nodes: tuple[LiveNode, ...], **rest: object)
 def test_a_healthy_machine_gives_no_reason_to_complain() -> None:
     found = list(examine(HEALTHY))
     assert [item for item in found if item.level is not CheckLevel.OK] == []
-    assert len({item.name for item in found}) == len(found) == 22
+    assert len({item.name for item in found}) == len(found) == 23
 
 
 DEFERS = SETTINGS | {"SchedulerParameters": "defer"}

@@ -30,7 +30,9 @@ def waiting(
     values = {"partitions": ("gpu",), "account": "physics", "reason": "Priority", **others}
     total = own + (0 if frozen else site)
     job = LiveJob(number, str(number), "PENDING", eligible=NOW - hours * HOUR, **values)
-    return job._replace(priority=others.get("priority", total)), Factor(total, site, frozen)
+    return job._replace(priority=others.get("priority", total)), Factor(
+        total, site, frozen, 5 if others.get("qos") and not frozen else 0
+    )
 
 
 def situation_of(*rows: tuple[LiveJob, Factor], **others: Any) -> Situation:
@@ -125,6 +127,7 @@ ROWS = st.tuples(
     st.sampled_from(("physics", "biology", "maths", "")),
     st.sampled_from((("gpu",), ("long",), ("gpu", "long"), ())),
     st.sampled_from(("Priority", "Resources", "QOSMaxJobsPerUserLimit")),
+    st.sampled_from(("", "", "urgent")),
 )
 
 
@@ -136,6 +139,7 @@ def _row(
     account: str,
     partitions: tuple[str, ...],
     reason: str,
+    qos: str,
 ) -> tuple[LiveJob, Factor]:
     return waiting(
         number,
@@ -146,4 +150,5 @@ def _row(
         account=account,
         partitions=partitions,
         reason=reason,
+        qos=qos,
     )

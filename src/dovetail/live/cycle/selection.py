@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dovetail.domain.errors import ConfigError
 from dovetail.live.config import ActConfig
 from dovetail.live.model.snapshot import LiveJob, Snapshot
 
@@ -22,6 +23,7 @@ UNKNOWN_PRIORITY = "Slurm gives it no priority yet"
 
 def select(snapshot: Snapshot, config: ActConfig) -> tuple[tuple[LiveJob, ...], Mapping[int, str]]:
     """Waiting jobs that may be touched, and the reason of each that may not."""
+    refuse_unknown_names(snapshot, config)
     rules = SelectionRules(config)
     touchable, untouched = [], {}
     for job in snapshot.pending:
@@ -31,6 +33,25 @@ def select(snapshot: Snapshot, config: ActConfig) -> tuple[tuple[LiveJob, ...], 
         else:
             touchable.append(job)
     return tuple(touchable), untouched
+
+
+def refuse_unknown_names(snapshot: Snapshot, config: ActConfig) -> None:
+    """A name that Slurm does not have protects nobody: nothing is decided until it is mended."""
+    partitions = {part.name for part in snapshot.partitions}
+    accounts = {share.account for share in snapshot.shares}
+    accounts |= {job.account for job in snapshot.jobs} if accounts else set()
+    for key, names, known in (
+        ("partitions", config.partitions, partitions),
+        ("exclude_partitions", config.exclude_partitions, partitions),
+        ("exclude_accounts", config.exclude_accounts, accounts),
+        ("exclude_qos", config.exclude_qos, set(snapshot.qos)),
+    ):
+        unknown = [name for name in names if name not in known]
+        if unknown and known:
+            raise ConfigError(
+                f"act.{key} has {unknown[0]!r}, which Slurm does not know; "
+                f"known: {', '.join(sorted(known)[:20])}"
+            )
 
 
 class SelectionRules:

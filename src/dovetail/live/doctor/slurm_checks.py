@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
 from dovetail.live.doctor.facts import Facts
+from dovetail.live.guardrails.lines import line_of
 from dovetail.live.model.snapshot import Snapshot
 from dovetail.live.service.first_factors import MOST_FACTOR
 
@@ -217,6 +218,30 @@ def stuck_nodes(snapshot: Snapshot) -> list[str]:
     return [node.name for node in snapshot.nodes if node.gpus_used > held[node.name]]
 
 
+def lines(facts: Facts) -> Checkup:
+    """What the site has declared about who goes before whom, and whether we may cross it."""
+    name, binding = "lines", facts.config.guardrails.binding
+    if facts.snapshot is None:
+        return ok(name, "not known, as the queue cannot be read")
+    declared = [what for what in ("tier", "qos") if _classes(facts.snapshot, what) > 1]
+    crossed = [what for what in declared if what not in binding]
+    waiting = len(facts.snapshot.pending)
+    if crossed:
+        said = ", ".join(f"{_classes(facts.snapshot, what)} by {what}" for what in crossed)
+        return warning(
+            name,
+            f"{waiting:,} waiting jobs are of several classes ({said}), which may be crossed",
+            f"add {' and '.join(crossed)} to guardrails.binding unless that is meant",
+        )
+    said = ", ".join(f"{_classes(facts.snapshot, what)} by {what}" for what in declared)
+    return ok(name, f"{waiting:,} waiting jobs, {said or 'all of one class'}; none is crossed")
+
+
+def _classes(snapshot: Snapshot, what: str) -> int:
+    line = line_of(snapshot, (what,))
+    return len({line(job.id) for job in snapshot.pending})
+
+
 REACHING_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (programs, version, controller)
 SLURM_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (
     reading,
@@ -226,5 +251,6 @@ SLURM_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (
     backfill,
     recalculation,
     job_age,
+    lines,
     gpus_in_use,
 )

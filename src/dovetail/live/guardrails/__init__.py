@@ -8,8 +8,10 @@ Why in this order:
    broken by it.
 4. `fair_share` counts Slurm's places with the starving jobs in front, so that lifting a job never
    puts it before one of these.
-5. `displacement` is last, and so holds without exception. It keeps the places of `fair_share`, and
-   leaves starving jobs in front unless there are more of them than places that a job may lose.
+5. `displacement` keeps the places of `fair_share`, and leaves starving jobs in front unless there
+   are more of them than places that a job may lose.
+6. `lines` is last, and so holds without exception: what the site has declared binds the others,
+   too. It keeps the places of `displacement` and `fair_share` within each class.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from dovetail.live.guardrails.displacement import displacement
 from dovetail.live.guardrails.fair_share import fair_share
 from dovetail.live.guardrails.freshness import freshness
 from dovetail.live.guardrails.latency import latency
+from dovetail.live.guardrails.lines import lines
 from dovetail.live.guardrails.pins import pins
 from dovetail.live.guardrails.rate import limit_changes
 from dovetail.live.guardrails.sanity import sanity
@@ -40,6 +43,7 @@ GUARDRAILS: Registry[Guardrail] = Registry(
         "starvation": starvation,
         "fair_share": fair_share,
         "displacement": displacement,
+        "lines": lines,
     },
 )
 

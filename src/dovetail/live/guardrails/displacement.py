@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dovetail.live.config import GuardrailConfig
@@ -15,6 +16,15 @@ from dovetail.live.model.decision import Decision
 NAME = "displacement"
 
 
+def latest_places(
+    own: Sequence[int], situation: Situation, config: GuardrailConfig
+) -> dict[int, int]:
+    """The last place that each job of Slurm's order `own` may get."""
+    latest = {job: place + config.displacement for place, job in enumerate(own)}
+    latest.update(kept_places(own, situation, config))
+    return latest
+
+
 def displacement(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
     """The order nearest to the wish in which every job keeps within `displacement` places.
 
@@ -23,8 +33,7 @@ def displacement(decision: Decision, situation: Situation, config: GuardrailConf
     """
     own = slurm_order(decision.order, situation)
     own_place = places(own)
-    latest = {job: place + config.displacement for job, place in own_place.items()}
-    latest.update(kept_places(own, situation, config))
+    latest = latest_places(own, situation, config)
     order = meet(decision.order, latest)
     if order == decision.order:
         lost = max((place - own_place[job] for place, job in enumerate(order)), default=0)

@@ -142,6 +142,7 @@ class Factor(NamedTuple):
     priority: int
     site: int  # the site factor: ours, or the operator's
     frozen: bool  # set by hand with priority=: no factor moves it
+    qos: int = 0  # the part that the job's QOS adds, by PriorityWeightQOS; 0 of a frozen job
 
     @property
     def own(self) -> int:
@@ -160,6 +161,7 @@ class Snapshot:
     reservations: tuple[LiveReservation, ...] = ()
     shares: tuple[Share, ...] = ()
     factors: Mapping[int, Factor] = field(default_factory=dict)  # by LiveJob.id, pending jobs only
+    qos: tuple[str, ...] = ()  # the names of all QOS; empty: not known
     doubts: tuple[str, ...] = ()  # rows that could not be read, and why; such jobs are left alone
 
     @cached_property
@@ -178,7 +180,9 @@ class Snapshot:
     def own_priorities(self) -> Mapping[int, int]:
         """What Slurm alone gives every pending job whose factors it tells."""
         # Written out: ten thousand calls of a property take ten times as long.
-        return {job: p if frozen else p - site for job, (p, site, frozen) in self.factors.items()}
+        return {
+            job: p if frozen else p - site for job, (p, site, frozen, _) in self.factors.items()
+        }
 
     def site_of(self, job: int) -> int:
         """The job's site factor; 0 where none is known."""

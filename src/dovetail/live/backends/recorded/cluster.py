@@ -34,6 +34,7 @@ class MemoryCluster:
     def __init__(self, nodes: Sequence[LiveNode], now: float = START) -> None:
         self.now = now
         self.nodes = tuple(nodes)
+        self.qos: dict[str, int] = {}  # what each QOS adds to a priority
         self.site: dict[int, int] = {}  # site factors that are not 0
         self.frozen: dict[int, int] = {}  # priorities set by hand, or by us
         self._jobs: dict[int, LiveJob] = {}
@@ -134,12 +135,18 @@ class MemoryCluster:
     def priority(self, job: int) -> int:
         if job in self._held:
             return 0
-        own = self._jobs[job].priority + self.site.get(job, 0)
+        own = self._jobs[job].priority + self.qos.get(self._jobs[job].qos, 0)
+        own += self.site.get(job, 0)
         return self.frozen.get(job, max(1, own))
 
     def factors(self) -> dict[int, Factor]:
         return {
-            job.id: Factor(self.priority(job.id), self._shown_site(job.id), job.id in self.frozen)
+            job.id: Factor(
+                self.priority(job.id),
+                self._shown_site(job.id),
+                job.id in self.frozen,
+                0 if job.id in self.frozen else self.qos.get(job.qos, 0),
+            )
             for job in self._jobs.values()
             if job.pending and job.id not in self._held
         }
@@ -162,7 +169,9 @@ class MemoryCluster:
             for job in self._jobs.values()
         )
         partition = LivePartition("gpu", tuple(node.name for node in self.nodes))
-        return Snapshot(self.now, jobs, self.nodes, (partition,), factors=self.factors())
+        return Snapshot(
+            self.now, jobs, self.nodes, (partition,), factors=self.factors(), qos=tuple(self.qos)
+        )
 
     def take(self, change: Change) -> str:
         """Make a change as scontrol would; its complaint, or nothing."""

@@ -56,6 +56,7 @@ class Surroundings:
     partitions: tuple[LivePartition, ...]
     reservations: tuple[LiveReservation, ...]
     shares: tuple[Share, ...]
+    qos: tuple[str, ...]
 
 
 class SlurmBackend:
@@ -97,6 +98,7 @@ class SlurmBackend:
             around.reservations,
             around.shares,
             self.factors(),
+            around.qos,
             tuple(doubts),
         )
 
@@ -106,6 +108,7 @@ class SlurmBackend:
             partitions_of(ask("scontrol", "-a", "-o", "show", "partition")),
             reservations_of(ask("scontrol", "-a", "-o", "show", "reservation")),
             self._shares(),
+            self._qos(),
         )
 
     def _shares(self) -> tuple[Share, ...]:
@@ -115,6 +118,12 @@ class SlurmBackend:
         except BackendError:
             self._ping()
             return ()
+
+    def _qos(self) -> tuple[str, ...]:
+        """Names of all QOS; none where there is no accounting, or it does not answer."""
+        answer = self._commands.run("sacctmgr", "-n", "-P", "show", "qos", "format=Name")
+        names = answer.output.decode("utf-8", "replace").split() if answer.code == 0 else []
+        return tuple(names)
 
     def factors(self) -> Mapping[int, Factor]:
         """None where Slurm orders jobs by arrival alone (priority/basic)."""

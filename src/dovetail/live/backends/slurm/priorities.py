@@ -1,7 +1,7 @@
 """How priorities are made up and what accounts used, as sprio and sshare print it.
 
 >>> factors_of("17 1200 200 0 1000 0 0 0 0 0 |")  # by LiveJob.id: sprio counts records, too
-{17: Factor(priority=1200, site=200, frozen=False)}
+{17: Factor(priority=1200, site=200, frozen=False, qos=0)}
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dovetail.live.model.snapshot import Factor, Share
 # Number, priority, site, nice, age, association, fair-share, size, partition, QOS | TRES.
 SPRIO = ("-h", "-o", "%i %Y %S %N %A %B %F %J %P %Q |%T")
 SSHARE = ("-a", "-h", "-P", "-o", "Account,User,RawShares,RawUsage")
-_COLUMNS = 11
+_COLUMNS, _QOS = 11, 9
 _TRES = re.compile(r"\|(.*)$", re.MULTILINE)
 _AFTER_EQUALS = re.compile(r"=(\d+)")
 
@@ -37,7 +37,8 @@ def factors_of(text: str) -> dict[int, Factor]:
     priority, site, nice = table[:, 1], table[:, 2], table[:, 3]
     alone = np.maximum(site - nice, 1)
     frozen = ~table[:, 4:].any(axis=1) & (priority != alone)
-    rows = map(Factor, priority.tolist(), site.tolist(), frozen.tolist())
+    qos = table[:, _QOS]
+    rows = map(Factor, priority.tolist(), site.tolist(), frozen.tolist(), qos.tolist())
     return dict(zip(table[:, 0].tolist(), rows, strict=True))
 
 
