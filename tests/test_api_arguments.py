@@ -19,7 +19,10 @@ TRACE = synthesize(WORKLOADS["helios"], jobs=20, seed=1)
         ({"trace": 7}, r"trace is 7 \(int\), expected a file, synth:NAME, or a Trace"),
         ({"cluster": None}, r"cluster is None \(NoneType\), expected such as 64x8:v100"),
         ({"placement": 3}, r"placement is 3 \(int\), expected a name, or a Placement"),
-        ({"backfill": True}, r"backfill is True \(bool\), expected none, easy, conservative or slurm"),
+        (
+            {"backfill": True},
+            r"backfill is True \(bool\), expected none, easy, conservative or slurm",
+        ),
         ({"estimates": 0.5}, r"estimates is 0.5 \(float\), expected such as noisy:1"),
         ({"seed": "one"}, r"seed is 'one' \(str\), expected a whole number"),
     ],
