@@ -106,6 +106,9 @@ def test_the_help_tells_the_defaults_that_there_are() -> None:
     assert "turns. Default: 60." in told
     assert f"placement {placement.population}, others {control.population}" in told
     assert f"placement {placement.batch}, others {control.batch}" in told
+    slacks = [",".join(f"{number:g}" for number in agent.slack) for agent in (placement, control)]
+    assert f"placement {slacks[0]}, others {slacks[1]}" in told
+    assert f'"{placement.estimates}, others {control.estimates}."' in told
     assert (placement.days, control.days) == (32, 32)
     assert (placement.validation_days, control.validation_days) == (16, 16)
 
@@ -115,7 +118,7 @@ def test_mistakes_are_told_in_words(dovetail: Command, tmp_path: Path) -> None:
     for given, words in (
         (("train", "placment", *out), "did you mean 'placement'?"),
         (("train", "joint", "--cluster", "2xa100-40", "--cluster", "4xa100-40", *out), "name one"),
-        (("train", "joint", "--cluster", "2xa10", *out), "unknown GPU type"),
+        (("train", "joint", "--cluster", "2xa10", *out), "unknown GPU model"),
         (("evaluate", tmp_path / "gone"), "not a readable checkpoint"),
         (("evaluate", "dovetail", "--seed", 899_999, "--days", 2), "give a smaller seed"),
     ):
