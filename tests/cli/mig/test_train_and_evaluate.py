@@ -106,6 +106,9 @@ def test_the_help_tells_the_defaults_that_there_are() -> None:
     assert "turns. Default: 60." in told
     assert f"placement {placement.population}, others {control.population}" in told
     assert f"placement {placement.batch}, others {control.batch}" in told
+    slacks = [",".join(f"{number:g}" for number in agent.slack) for agent in (placement, control)]
+    assert f"placement {slacks[0]}, others {slacks[1]}" in told
+    assert f'"{placement.estimates}, others {control.estimates}."' in told
     assert (placement.days, control.days) == (32, 32)
     assert (placement.validation_days, control.validation_days) == (16, 16)
 
