@@ -1,7 +1,7 @@
 """The tables about sliced GPUs from benchmarks/results/mig.json.
 
 python -m benchmarks.mig_tables            # prints them
-python -m benchmarks.mig_tables docs/mig.md README.md    # writes them between their marks
+python -m benchmarks.mig_tables docs/how-to/mig.md README.md    # writes them between their marks
 """
 
 from __future__ import annotations
