@@ -74,6 +74,8 @@ class Tables:
         self.releases = new_table(rows.Release, len(cluster.nodes) * (most + 1))
         self.releases["time"] = -np.inf
         self.candidates = new_table(rows.Candidate, len(cluster.nodes))
+        self.rooms = new_table(rows.Room, most + 1)
+        self.rooms["changes"] = -1
         self.demands = _demands(of_job, every)
         self.demand_facts = _demand_facts(every, kinds)
         self.options, self.chunks = options, chunks

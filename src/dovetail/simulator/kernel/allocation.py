@@ -45,6 +45,7 @@ def set_free_gpus(w: World, number: int, gpus: int) -> None:
     kind(w, here.kind).free += gpus - here.gpus
     w.stranded_gpus += (gpus if gpus < whole else 0) - (here.gpus if here.gpus < whole else 0)
     here.gpus = gpus
+    w.changes += 1
     mark_stale(w, number)
 
 

@@ -32,6 +32,7 @@ from dovetail.simulator.kernel.state import (
     option,
     placement_parameters,
     reservation,
+    room,
     run_of,
     seen,
     slot,
@@ -59,8 +60,28 @@ def enough_nodes(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) ->
         return promises.enough_room(w, kinds, chunk, end, wanted)
     if chunk.cpus > 0 or chunk.memory > 0 or w.hold_count > 0:
         return _enough_by_scan(w, kinds, chunk, end, wanted)
-    # The index alone answers, without a scan.
-    found = free_nodes(w, kinds, chunk.gpus)
+    # The index alone answers, without a scan; and once for all demands that ask for as much.
+    here = room(w, chunk.gpus)
+    if here.changes != w.changes or here.kinds != kinds:
+        here.changes, here.kinds, here.beside = w.changes, kinds, -1
+        here.free = free_nodes(w, kinds, chunk.gpus)
+    if w.reservation_count > 1:
+        return _enough_beside(w, kinds, chunk, end, wanted, here.free)
+    if w.reservation_count == 0 or here.free < wanted:
+        return here.free >= wanted
+    held = reservation(w, 0)
+    if held.time >= end or not held.kinds & kinds or _spares_any(held, wanted):
+        return True
+    if not held.gpus_only:
+        return _enough_by_scan(w, kinds, chunk, end, wanted)
+    if here.beside < 0:
+        here.beside = here.free - lost_nodes(w, held, kinds, chunk.gpus)
+    return here.beside >= wanted
+
+
+@inner
+def _enough_beside(w: World, kinds: int, chunk: Chunk, end: float, wanted: int, found: int) -> bool:
+    """The same beside several reservations, of so many free nodes."""
     for i in range(w.reservation_count):
         held = reservation(w, i)
         if found < wanted:

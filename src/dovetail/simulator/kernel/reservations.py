@@ -39,6 +39,7 @@ def clear(w: World) -> None:
         if kind(w, number).reserved < NO_RESERVATION:
             kind(w, number).reserved = NO_RESERVATION
     w.reservation_count = 0
+    w.changes += 1
 
 
 @inner
@@ -92,6 +93,7 @@ def make_reservation(w: World, number: int) -> None:
             kind(w, at).reserved = when
             kind(w, at).reservation = w.reservation_count
     w.reservation_count += 1
+    w.changes += 1
 
 
 @inner

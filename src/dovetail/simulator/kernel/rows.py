@@ -31,6 +31,7 @@ class World(Row):
     reservation_count: int
     hold_count: int  # holds of this cycle
     search: int  # number of the search for nodes in hand
+    changes: int  # of what is free or reserved, so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
@@ -75,6 +76,7 @@ class World(Row):
     releases: int  # [nodes * (most GPUs + 1)] Release
     blocks: int  # calendars: sorted release times, in blocks of entries
     entries: int
+    rooms: int  # [most GPUs + 1] Room
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
@@ -229,6 +231,15 @@ class Entry(Row):
 
     time: float
     nodes: int
+
+
+class Room(Row):
+    """How many nodes of some kinds have so many GPUs free: the last answer, while it holds."""
+
+    changes: int  # of the world when it was counted
+    kinds: int
+    free: int
+    beside: int  # of these, for jobs that end after the reserved one begins; -1: not counted
 
 
 class Candidate(Row):

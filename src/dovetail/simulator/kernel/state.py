@@ -37,6 +37,7 @@ from dovetail.simulator.kernel.rows import (
     Promise,
     Release,
     Reservation,
+    Room,
     Run,
     Slot,
     Step,
@@ -58,6 +59,7 @@ releases = row_accessor(World, "releases", Release)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)
 candidate = row_accessor(World, "candidates", Candidate)
+room = row_accessor(World, "rooms", Room)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", Option)
 chunks = row_accessor(World, "chunks", Chunk)
