@@ -120,8 +120,14 @@ class SlurmBackend:
             return ()
 
     def _qos(self) -> tuple[str, ...]:
-        """Names of all QOS; none where there is no accounting, or it does not answer."""
-        answer = self._commands.run("sacctmgr", "-n", "-P", "show", "qos", "format=Name")
+        """Names of all QOS; none where there is no accounting, or it does not answer.
+
+        Slurm schedules on without its accounting, and so do we.
+        """
+        try:
+            answer = self._commands.run("sacctmgr", "-n", "-P", "show", "qos", "format=Name")
+        except BackendError:
+            return ()
         names = answer.output.decode("utf-8", "replace").split() if answer.code == 0 else []
         return tuple(names)
 
