@@ -137,7 +137,10 @@ def test_all_backends_tell_the_same_of_a_queue_of_all_kinds(queue: Cluster) -> N
     assert text.factors[made["pinned"]].frozen
     assert text.factors[made["pinned"]].priority == 4000
     assert {job.label for job in text.jobs if job.het} == {f"{made['het']}+0", f"{made['het']}+1"}
-    assert sum(node.gpus_used for node in text.nodes) == 5
+    # wide and even hold five; tasks may have got what the requeued job gave back.
+    held = sum(job.gpus for job in text.jobs if job.running)
+    assert sum(node.gpus_used for node in text.nodes) == held
+    assert held in (5, 9)
 
 
 @pytest.mark.parametrize("name", list(BACKENDS))
