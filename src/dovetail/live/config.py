@@ -131,7 +131,7 @@ class LiveConfig:
     policy: str = "dovetail"  # ORDER[@PLACEMENT]: a name, or a checkpoint's folder
     estimates: str = "limit"  # or "predicted": from jobs that the journal saw end
     period: float = 60.0  # seconds between cycles
-    min_period: float = 2.0  # a wake-up comes not sooner than this after a cycle
+    min_period: float = 15.0  # a wake-up comes not sooner than this after a cycle
     run_dir: str = "/run/dovetail"  # wake-up pipe, mode file, kill switch, lock
     slurm: SlurmConfig = field(default_factory=SlurmConfig)
     act: ActConfig = field(default_factory=ActConfig)

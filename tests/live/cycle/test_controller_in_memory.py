@@ -8,6 +8,7 @@ import pytest
 
 from dovetail.live.backends.recorded import Fault, RecordedBackend
 from dovetail.live.backends.recorded.backend import ReadFault
+from dovetail.live.config import GuardrailConfig
 from dovetail.live.model.mode import Mode
 from tests.live.memory import full_cluster, steering_in_memory
 
@@ -106,3 +107,17 @@ def test_a_clock_that_jumps_stops_one_cycle(tmp_path: Path) -> None:
         backend.clock_error = 3600.0
         assert "the wall clock went" in controller.cycle().sentence
         assert "the wall clock went" not in controller.cycle().sentence
+
+
+def test_the_budget_survives_a_restart(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster)
+    guardrails = GuardrailConfig(changes_per_hour=4)
+    with steering_in_memory(backend, tmp_path, guardrails=guardrails) as controller:
+        assert controller.cycle().sent == 4  # and then it is killed
+    with steering_in_memory(backend, tmp_path, guardrails=guardrails) as controller:
+        controller.settle()
+        cluster.advance(60.0)
+        assert "4 of 4 sent in the last hour" in controller.cycle().sentence
+        assert controller.mode is Mode.SHADOW
+    assert not cluster.site

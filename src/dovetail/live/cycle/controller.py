@@ -59,10 +59,16 @@ class LiveController:
         self._decider = decider
         self._outcomes = Outcomes.resume(journal.past)
         self._before: Glimpse | None = None
-        self._sent: deque[tuple[float, int]] = deque()
+        self._sent = self._sent_before()
         self._active_since = self.clocks.steady()
         self._waits: Mapping[str, Waits] = {}
         self._waits_asked = -math.inf
+
+    def _sent_before(self) -> deque[tuple[float, int]]:
+        """(steady, how many) of changes in the last hour, those of a daemon before us included."""
+        wall, steady = self.clocks.wall(), self.clocks.steady()
+        past = self.journal.past.sent(wall - HOUR)
+        return deque((steady - max(0.0, wall - when), count) for when, count in past)
 
     def cycle(self) -> CycleReport:
         """One round in six steps; what went wrong is in its report and its sentence."""

@@ -24,7 +24,7 @@ from dovetail.live.journal.records import CycleRecord, EndedRun, RecordedRun
 from dovetail.live.journal.run_rows import RUN_COLUMNS, run_of
 from dovetail.live.journal.schema import APPLICATION, VERSION, uri_of
 from dovetail.live.journal.shape import ClusterShape, unpack_shape
-from dovetail.live.model.decision import Knob, Value
+from dovetail.live.model.decision import UNDO, Knob, Value
 from dovetail.live.model.mode import Mode
 
 DAY = 86_400.0
@@ -167,12 +167,15 @@ class JournalReader:
         )  # fmt: skip
 
     def sent(self, since: float) -> tuple[tuple[float, int], ...]:
-        """(wall time, how many) of changes sent since, also of cycles that were cut short."""
+        """(wall time, how many) of changes sent since, also of cycles that were cut short.
+
+        Undoing is not counted: it is never limited.
+        """
         rows = self._all(
             "SELECT max(wall), count(*) FROM actions"
             " WHERE id >= (SELECT coalesce(max(first_action), 0) FROM cycles WHERE wall < ?1)"
-            " AND wall >= ?1 GROUP BY cycle ORDER BY cycle",
-            since,
+            " AND wall >= ?1 AND reason <> ?2 GROUP BY cycle ORDER BY cycle",
+            *(since, UNDO),
         )
         return tuple((float(wall), int(count)) for wall, count in rows)
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 from dovetail.live.backends.base import Backend
 from dovetail.live.ledger.entry import Key, LedgerEntry
-from dovetail.live.ledger.ledger import SHOWN, UNDO
-from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.ledger.ledger import SHOWN
+from dovetail.live.model.decision import UNDO, Change, Knob, Result
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
 
