@@ -17,8 +17,7 @@ NO_LIMIT = frozenset({"UNLIMITED", "INFINITE", "NONE", "Partition_Limit", "INVAL
 
 # Of a number: a stranger's file may hold millions of digits, which take quadratic time to read.
 _CLOCK = re.compile(
-    r"(?:(?P<days>\d{1,9})-(?=\d))?(?P<clock>\d{1,12}(?::\d{1,9}){0,2})(?P<fraction>\.\d{1,9})?",
-    re.ASCII,
+    r"(?:(\d{1,9})-(?=\d))?(\d{1,12})(?::(\d{1,9}))?(?::(\d{1,9}))?(\.\d{1,9})?", re.ASCII
 )
 
 
@@ -31,12 +30,10 @@ def seconds_of(text: str) -> float:
     found = _CLOCK.fullmatch(text)
     if found is None:
         return math.nan
-    numbers = [int(part) for part in found["clock"].split(":")]
-    if found["days"] is not None:
-        numbers += [0] * (3 - len(numbers))
-    elif len(numbers) == 1:
-        numbers.append(0)
-    seconds = 0
-    for number in numbers:
-        seconds = seconds * 60 + number
-    return seconds + 86_400.0 * int(found["days"] or 0) + float(found["fraction"] or 0)
+    days, first, second, third, fraction = found.groups()
+    if days is not None or third is not None:
+        hours, minutes, seconds = int(first), int(second or 0), int(third or 0)
+    else:
+        hours, minutes, seconds = 0, int(first), int(second or 0)
+    whole = 86_400 * int(days or 0) + 3600 * hours + 60 * minutes + seconds
+    return float(whole) if fraction is None else whole + float(fraction)
