@@ -21,6 +21,7 @@ class Trace:
     jobs: Jobs
     name: str = "trace"
     notes: tuple[str, ...] = field(default=())
+    _digest: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for problem, rows in problems(self.jobs).items():
@@ -43,7 +44,15 @@ class Trace:
         )
 
     def digest(self) -> str:
-        """A hash of every column: the same jobs give the same digest on every machine."""
+        """A hash of every column: the same jobs give the same digest on every machine.
+
+        Worked out once: a million jobs take half a second, and every replay asks for it.
+        """
+        if not self._digest:
+            object.__setattr__(self, "_digest", self._hash())
+        return self._digest
+
+    def _hash(self) -> str:
         sha = hashlib.sha256()
         for item in fields(self.jobs):
             column = getattr(self.jobs, item.name)
