@@ -13,7 +13,7 @@ from dovetail.domain.policy import Backfill, Ordering
 from dovetail.domain.schedule import Schedule
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.index import IndexWeights, index
-from dovetail.policies.ordering.scores import advice
+from dovetail.testing.scores import advice
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.simulator import simulate
 from dovetail.traces.estimates import make_estimates

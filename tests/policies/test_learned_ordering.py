@@ -23,7 +23,7 @@ from dovetail.domain.schedule import Schedule
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.learned import BLOCK, SHAPES, WEIGHTS, learned, untrained
-from dovetail.policies.ordering.scores import advice
+from dovetail.testing.scores import advice
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.simulator import simulate
 from dovetail.traces.estimates import make_estimates
