@@ -72,7 +72,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def register(self, name: str, part: Any) -> T:
         """Add a part of your own to this process; returns it as the registry holds it."""
         if self._admit is None:
-            raise ConfigError(f"a {self.kind} cannot be added from outside")
+            raise ConfigError(f"{self.kind}: none can be added from outside")
         self._refuse_name(name)
         self._parts[name] = self._admit(name, part)
         self._registered.add(name)
@@ -153,7 +153,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def _admitted(self, offer: Offer) -> T:
         part = offer.load()
         if self._admit is None:
-            raise offer.refusal(f"a {self.kind} cannot be added from outside")
+            raise offer.refusal(f"{self.kind}: none can be added from outside")
         try:
             return self._admit(offer.name, part)
         except ConfigError as problem:
@@ -162,8 +162,6 @@ class Registry(Mapping[str, T], Generic[T]):
     def _refuse_name(self, name: str, others: Mapping[str, Offer] | None = None) -> None:
         taken = self._found() if others is None else others
         if name in self._parts or name in taken:
-            raise ConfigError(f"there is a {self.kind} {name!r} already; give it another name")
+            raise ConfigError(f"the name {name!r} is taken; choose another")
         if not self._pattern.fullmatch(name):
-            raise ConfigError(
-                f"{name!r} is no name for a {self.kind}; use letters, digits, dots and hyphens"
-            )
+            raise ConfigError(f"{name!r} cannot be a name; use letters, digits, dots and hyphens")

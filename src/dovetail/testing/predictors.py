@@ -26,7 +26,7 @@ def gives_positive_numbers(predictor: Predictor) -> None:
     """Every prediction is finite and above 0, the first one, without any history, too."""
     jobs = crowded_trace().jobs
     found = predictions(predictor, jobs, jobs.run)
-    assert np.isfinite(found).all() and (found > 0).all(), (
+    assert np.all(np.isfinite(found) & (found > 0)), (
         f"{predictor.name}: a prediction is not a finite number above 0"
     )
 
