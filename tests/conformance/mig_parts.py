@@ -23,7 +23,7 @@ from dovetail.mig.workload.seeds import TrainingDays
 @cache
 def day() -> PlayedDays:
     """Two hours on the eight GPUs of the published day."""
-    return PlayedDays.of("8:a100-40", TrainingDays(0, 1), hours=2.0)
+    return PlayedDays.of("8xa100-40:1,1,2,2,3,3,12,12", TrainingDays(0, 1), hours=2.0)
 
 
 def plays(placer: Placer) -> None:
@@ -76,12 +76,12 @@ def environment_part(option: str) -> Callable[[str, Any, Path], None]:
         rewards = []
         for _ in range(2):
             env = MigPlacement(config)
-            seen, info = env.reset(seed=0)
+            seen, _ = env.reset(seed=0)
             over, total = False, 0.0
             while not over:
                 assert env.observation_space.contains(seen)
                 action = int(np.flatnonzero(env.action_masks())[0])
-                seen, reward, over, _, info = env.step(action)
+                seen, reward, over, _, _ = env.step(action)
                 total += float(reward)
             rewards.append(total)
         assert np.isfinite(rewards[0])
@@ -93,7 +93,8 @@ def environment_part(option: str) -> Callable[[str, Any, Path], None]:
 def gpu_model(name: str, part: Any, folder: Path) -> None:
     assert part.configurations
     for configuration in part.configurations:
-        assert sum(each.compute for each in configuration.slices) <= part.compute
+        assert sum(each.compute for each in configuration.slices) <= part.compute_slices
+        part.place([profile.name for profile, _ in part.layout(configuration.number)])
     assert np.all(np.diff(part.watts) >= 0)
 
 

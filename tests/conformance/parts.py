@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
-import numpy as np
 import pytest
 
 from dovetail import testing
@@ -18,7 +17,8 @@ from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
 from dovetail.envs import QueuePriority, QueuePriorityConfig, SyntheticWindows
 from dovetail.envs.picture import moment
-from dovetail.live.config import SlurmConfig
+from dovetail.live.config import GuardrailConfig, SlurmConfig
+from dovetail.live.model.decision import Decision
 from dovetail.policies.features import FEATURES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
@@ -30,7 +30,7 @@ from dovetail.traces.read import read_trace
 from dovetail.traces.synthetic import synthesize
 from tests.conformance import mig_parts
 from tests.envs.scenes import small_pool
-from tests.live.guardrails.cases import some_case
+from tests.live.guardrails.cases import situation_of, waiting
 from tests.traces.samples import SAMPLES
 
 Check = Callable[[str, Any, Path], None]
@@ -162,8 +162,9 @@ def field_of_a_job(name: str, part: Any, folder: Path) -> None:
 def guardrail(name: str, part: Any, folder: Path) -> None:
     """It has words of its own for what it did, and says the same twice."""
     assert part.__doc__
-    case = some_case()
-    first, second = (part(case.decision, case.situation, case.config) for _ in range(2))
+    situation = situation_of(waiting(1), waiting(2, own=200), waiting(3, hours=30.0))
+    decision = Decision((3, 1, 2))
+    first, second = (part(decision, situation, GuardrailConfig()) for _ in range(2))
     assert first == second
 
 
