@@ -8,7 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from dovetail.domain.errors import TraceError
-from dovetail.domain.jobs import TEN_YEARS, Bools, Jobs, Names
+from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Bools, Ints, Jobs, Names
+
+
+ADDED = ("name", "account", "work_dir", "submit_line", "array", "restarts")
+"""Columns that traces did not have at first: while they say nothing, digests are as they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class Trace:
     jobs: Jobs
     name: str = "trace"
     notes: tuple[str, ...] = field(default=())
+    _digest: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for problem, rows in problems(self.jobs).items():
@@ -43,10 +48,20 @@ class Trace:
         )
 
     def digest(self) -> str:
-        """A hash of every column: the same jobs give the same digest on every machine."""
+        """A hash of every column: the same jobs give the same digest on every machine.
+
+        Worked out once: a million jobs take half a second, and every replay asks for it.
+        """
+        if not self._digest:
+            object.__setattr__(self, "_digest", self._hash())
+        return self._digest
+
+    def _hash(self) -> str:
         sha = hashlib.sha256()
         for item in fields(self.jobs):
             column = getattr(self.jobs, item.name)
+            if item.name in ADDED and _says_nothing(column):
+                continue
             sha.update(item.name.encode())
             if isinstance(column, Names):
                 sha.update(column.codes.tobytes())
@@ -81,8 +96,15 @@ def problems(jobs: Jobs) -> dict[str, Bools]:
             "asks for negative or unknown memory": ~(jobs.memory >= 0) | np.isinf(jobs.memory),
             "has no valid priority": ~np.isfinite(jobs.priority),
             "is submitted before its predecessor": unsorted,
+            "has been restarted a negative number of times": jobs.restarts < 0,
             "has an id used before": _repeated(jobs),
         }
+
+
+def _says_nothing(column: Names | Ints) -> bool:
+    if isinstance(column, Names):
+        return not column.values and not np.any(column.codes != UNKNOWN)
+    return not np.any(column)
 
 
 def _repeated(jobs: Jobs) -> Bools:

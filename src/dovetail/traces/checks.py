@@ -117,6 +117,14 @@ RULES = (
         "take it as unknown",
     ),
     Rule(
+        "has been restarted a negative number of times",
+        "restarts",
+        _no_amount,
+        "0 or more",
+        0.0,
+        "take it as never",
+    ),
+    Rule(
         "has no valid priority",
         "priority",
         lambda x: x.is_infinite(),

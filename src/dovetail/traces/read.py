@@ -113,6 +113,7 @@ def _jobs(frame: pl.DataFrame) -> Jobs:
         priority=numbers("priority", 0.0),
         deadline=numbers("deadline", np.nan),
         recorded_start=numbers("recorded_start", np.nan),
+        restarts=numbers("restarts", 0.0),
         exempt=frame["exempt"].cast(pl.Boolean).fill_null(value=False).to_numpy()
         if "exempt" in frame.columns
         else None,

@@ -25,8 +25,21 @@ NUMBERS = (
     "priority",
     "deadline",
     "recorded_start",
+    "restarts",
 )
-NAMES = ("gpu_type", "partition", "user", "qos", "kind", "mig")
+NAMES = (
+    "gpu_type",
+    "partition",
+    "user",
+    "qos",
+    "kind",
+    "mig",
+    "name",
+    "account",
+    "work_dir",
+    "submit_line",
+    "array",
+)
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.domain.registry import Registry
+from dovetail.domain.registry import Registry, instances_of
 from dovetail.traces.formats.acme import ACME
 from dovetail.traces.formats.csv import CSV
 from dovetail.traces.formats.helios import HELIOS
@@ -34,4 +34,6 @@ FORMATS: Registry[Format] = Registry(
             CSV,
         )
     },
+    group="dovetail.trace_formats",
+    admit=instances_of(Format),
 )
