@@ -81,6 +81,7 @@ class GuardrailConfig:
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
     trip_hours: float = 2.0  # in active mode, before waits are compared
     trip_jobs: int = 50  # fewer comparisons than these say nothing
+    failures: int = 5  # cycles in a row, unread or refused by Slurm, that end active mode
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -138,5 +138,8 @@ def test_a_frozen_job_that_somebody_holds_is_not_released() -> None:
     assert changes_back((touch,), held) == ()
 
 
-def test_jobs_that_slurm_has_forgotten_need_nothing() -> None:
-    assert changes_back((site(1, 40),), snapshot([waiting(2)])) == ()
+def test_jobs_that_slurm_does_not_show_are_asked_about_and_not_believed_gone() -> None:
+    changes = changes_back((site(1, 40),), snapshot([waiting(2)]))
+    assert sent(changes) == {"1": (None, 0)}
+    frozen = LedgerEntry(1, Knob.PRIORITY, 100, frozenset({900}))
+    assert changes_back((frozen,), snapshot([waiting(2)])) == ()  # somebody may hold it

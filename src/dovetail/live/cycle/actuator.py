@@ -70,6 +70,16 @@ class Actuator:
                 self.ledger.journal.recovery_done(self.clocks.wall())
         return restored
 
+    def put_back_some(self, jobs: frozenset[int], snapshot: Snapshot) -> Restored:
+        """Undo what the ledger has of these jobs, and let go of those that Slurm does not know."""
+        touched = [each for each in self.ledger.view.entries.values() if each.job in jobs]
+        restored = restore(self.backend, touched, snapshot, self._send_back)
+        left = {result.change.job for result in restored.left}
+        settled = {entry.job for entry in touched} - left
+        with suppress(JournalError):
+            self.ledger.let_go(settled, self.clocks.wall(), "nothing left to undo")
+        return restored
+
     def reset_all(self, snapshot: Snapshot) -> Restored:
         """Undo every site factor there is, whoever set it."""
         return restore_all(self.backend, snapshot, self._send_back)

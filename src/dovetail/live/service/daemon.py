@@ -127,8 +127,10 @@ class Daemon:
         self._switch(parts)
         was = controller.mode
         report = controller.cycle()
-        LOG.info("%s", report.sentence)
-        if was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE:
+        fell = was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE
+        level = logging.ERROR if fell else logging.WARNING if report.trouble else logging.INFO
+        LOG.log(level, "%s", report.sentence)
+        if fell:
             # It fell back by itself: only an operator switches it on again.
             _remember_shadow(parts.board)
         self._tell_submit_script(controller)
