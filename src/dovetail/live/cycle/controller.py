@@ -27,6 +27,7 @@ from dovetail.live.guardrails.base import Glimpse, GuardrailOutcome, Situation
 from dovetail.live.journal import Journal, JournalError, Outcomes
 from dovetail.live.journal.records import GONE, NOTHING_HAPPENED
 from dovetail.live.ledger import Ledger
+from dovetail.live.model.mark import is_marked
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
 
@@ -113,6 +114,7 @@ class LiveController:
         self.last_good = self.clocks.steady()
         this.read = self.last_good - this.began
         self.ledger.look(snapshot)
+        this.trouble = self._unknown_factors(snapshot)
         # 2. decide, 3. guard, 4. assign: see `make_plan`. Pure, and so free to fail.
         try:
             situation = self._situation(snapshot, this.read)
@@ -128,6 +130,17 @@ class LiveController:
         self._before = glimpse_of(snapshot, self.clocks.steady(), this.plan)
         return sentence
 
+    def _unknown_factors(self, snapshot: Snapshot) -> str:
+        """Factors that look like ours and are in no journal, in words; empty: there are none."""
+        marked = {job for job, factor in snapshot.factors.items() if is_marked(factor.site)}
+        unknown = len(marked - self.ledger.view.factors(snapshot).keys()) if marked else 0
+        if not unknown:
+            return ""
+        return (
+            f"{unknown:,} jobs have a site factor that follows Dovetail's pattern and is in no "
+            "journal: `dovetail live restore --ours` resets them"
+        )
+
     def _unreadable(self, this: CycleRound, why: str) -> str:
         """Nothing is known and nothing done; if it lasts, jobs are given back."""
         this.trouble = why
@@ -138,17 +151,17 @@ class LiveController:
 
     def _act(self, this: CycleRound, snapshot: Snapshot, plan: CyclePlan) -> str:
         if self.mode is not Mode.ACTIVE:
-            return sentence_of(self.mode, snapshot, plan)
+            return sentence_of(self.mode, snapshot, plan, trouble=this.trouble)
         if plan.outcome is GuardrailOutcome.FALL_BACK:
             return self.leave(plan.objections[0].reason, snapshot)
         if not plan.may_act or self.stopped():
-            return sentence_of(self.mode, snapshot, plan)
+            return sentence_of(self.mode, snapshot, plan, trouble=this.trouble)
         if plan.changes:
             began = self.clocks.steady()
             self._sent.append((began, len(plan.changes)))
             this.results = self.actuator.send(plan.changes)
             this.act = self.clocks.steady() - began
-            this.trouble = cause_of(this.results)
+            this.trouble = cause_of(this.results) or this.trouble
             cycles = self._refused.note(refused(this.results))
             if cycles >= self.config.guardrails.failures:
                 return self.leave(f"changes failed in {cycles} cycles in a row: {this.trouble}")

@@ -6,6 +6,7 @@ Times are seconds since 1970; "the last days" are counted from the last cycle re
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -121,6 +122,13 @@ class JournalReader:
         """When the last cycle was; 0: there was none."""
         rows = self._all("SELECT wall FROM cycles ORDER BY id DESC LIMIT 1")
         return float(rows[0][0]) if rows else 0.0
+
+    def begins(self) -> float:
+        """Since when it has been kept; infinity: nothing has been written yet."""
+        rows = self._all(
+            "SELECT min(wall) FROM (SELECT wall FROM cycles UNION ALL SELECT wall FROM actions)"
+        )
+        return math.inf if rows[0][0] is None else float(rows[0][0])
 
     def cycles(self, last: int) -> tuple[tuple[int, CycleRecord], ...]:
         """The last so many cycles with their numbers, oldest first."""
