@@ -89,13 +89,19 @@ def progress_bar(text: str) -> Iterator[Report]:
         yield report
 
 
+COMPILING = "compiling the simulator, up to a minute; later runs start at once"
+
+
 def warn_of_compiling(last: str = "clock.advance") -> None:
     """The first run after an installation or update takes a minute: say so.
 
     `last` is the last kernel to be compiled, by default the simulator's own loop.
     """
+    if not is_compiled(last):
+        messages().print(COMPILING, style="dim")
+
+
+def is_compiled(last: str = "clock.advance") -> bool:
+    """Whether the compiled code of an earlier run is at hand."""
     folder = os.environ.get("NUMBA_CACHE_DIR")
-    if folder is None or not any(Path(folder).rglob(f"{last}-*.nbc")):
-        messages().print(
-            "compiling the simulator, up to a minute; later runs start at once", style="dim"
-        )
+    return folder is not None and any(Path(folder).rglob(f"{last}-*.nbc"))
