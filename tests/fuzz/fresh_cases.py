@@ -18,5 +18,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = {item.obj for item in items if isinstance(item, pytest.Function)}
     for test in tests:
         if is_hypothesis_test(test):
-            given: settings = getattr(test, SETTINGS)
+            given: settings = getattr(test, SETTINGS, settings.default)
             setattr(test, SETTINGS, settings(given, derandomize=False))
