@@ -17,13 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from dovetail.policies.ordering.scores import advice
 
 from dovetail.compiled.functions import kernel
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, Ordering
 from dovetail.policies.ordering.learned import WEIGHTS, learned
-from dovetail.policies.ordering.scores import advice
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
