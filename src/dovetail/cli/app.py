@@ -16,6 +16,7 @@ from dovetail.cli.live import live
 from dovetail.cli.mig import mig
 from dovetail.cli.policies import policies
 from dovetail.cli.simulate import simulate
+from dovetail.cli.telemetry import telemetry
 from dovetail.cli.trace_formats import trace_formats
 from dovetail.cli.trace_import import trace_import
 from dovetail.cli.trace_inspect import trace_inspect
@@ -84,6 +85,7 @@ app.add_typer(trace)
 app.add_typer(cluster)
 app.add_typer(live)
 app.add_typer(mig)
+app.add_typer(telemetry)
 app.command("simulate")(simulate)
 app.command("compare")(compare)
 app.command("train")(train)

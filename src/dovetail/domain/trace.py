@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from dovetail.domain.errors import TraceError
-from dovetail.domain.jobs import Bools, Jobs, Names
+from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
 from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
+
+ADDED = ("name", "account", "work_dir", "submit_line", "array", "restarts")
+"""Columns that traces did not have at first: while they say nothing, digests are as they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Trace:
         sha = hashlib.sha256()
         for item in fields(self.jobs):
             column = getattr(self.jobs, item.name)
+            if item.name in ADDED and _says_nothing(column):
+                continue
             sha.update(item.name.encode())
             if isinstance(column, Names):
                 sha.update(column.codes.tobytes())
@@ -85,3 +90,9 @@ def problems(jobs: Jobs) -> dict[str, Bools]:
         "is submitted before its predecessor": unsorted_rows(jobs.submit),
         "has an id used before": repeated_rows(jobs.ids.tolist()),
     }
+
+
+def _says_nothing(column: Names | Ints) -> bool:
+    if isinstance(column, Names):
+        return not column.values and not np.any(column.codes != UNKNOWN)
+    return not np.any(column)

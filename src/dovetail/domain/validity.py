@@ -72,6 +72,12 @@ RULES = (
     ),
     Rule("asks for a negative or unknown number of CPUs", ("cpus",), _no_amount, "0 or more"),
     Rule("asks for negative or unknown memory", ("memory",), _no_amount, "0 or more"),
+    Rule(
+        "has been restarted a negative number of times",
+        ("restarts",),
+        _no_amount,
+        "0 or more",
+    ),
     Rule("has no valid priority", ("priority",), _unknown, "a finite number"),
 )
 

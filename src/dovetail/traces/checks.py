@@ -53,6 +53,7 @@ MENDS = {
     "asks for more nodes than GPUs": _UNKNOWN,
     "asks for a negative or unknown number of CPUs": _UNKNOWN,
     "asks for negative or unknown memory": _UNKNOWN,
+    "has been restarted a negative number of times": Mend("take it as never", lambda x: 0.0),
     "has no valid priority": Mend("set it to 0", lambda x: 0.0),
 }
 """By the problem; others have no sensible value to put there."""

@@ -26,10 +26,23 @@ NUMBERS = {
     "priority": 0.0,
     "deadline": nan,
     "recorded_start": nan,
+    "restarts": 0.0,
 }
 """Columns of numbers, with what each is where a file knows nothing."""
 
-NAMES = ("gpu_type", "partition", "user", "qos", "kind", "mig")
+NAMES = (
+    "gpu_type",
+    "partition",
+    "user",
+    "qos",
+    "kind",
+    "mig",
+    "name",
+    "account",
+    "work_dir",
+    "submit_line",
+    "array",
+)
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 
 

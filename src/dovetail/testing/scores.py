@@ -1,4 +1,4 @@
-"""Scores of a handful of waiting jobs outside the simulator: for the daemon and for tests."""
+"""Scores of a handful of waiting jobs outside the simulator."""
 
 from __future__ import annotations
 
