@@ -28,6 +28,7 @@ from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
 from dovetail.simulator.kernel.facts import describe
+from dovetail.testing.scores import advice
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
