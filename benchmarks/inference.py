@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from dovetail.policies.ordering.scores import advice
 
 from dovetail.compiled.functions import kernel
 from dovetail.domain.cluster import Cluster

@@ -63,8 +63,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in set(left_out)]
     config.hook.pytest_deselected(items=left_out)
     for test in {item.obj for item in items if isinstance(item, pytest.Function)}:
-        if is_hypothesis_test(test):
-            given: settings = getattr(test, SETTINGS, settings.default)
+        if is_hypothesis_test(test) and hasattr(test, SETTINGS):
+            given: settings = getattr(test, SETTINGS)
             few = min(given.max_examples, QUICK_EXAMPLES)
             setattr(test, SETTINGS, settings(given, max_examples=few))
 
