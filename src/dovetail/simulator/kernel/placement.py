@@ -153,6 +153,8 @@ def option_fits(w: World, number: int, end: float) -> bool:
 @inner
 def demand_fits(w: World, number: int, end: float) -> bool:
     """Whether any option of a demand has room now for a job that ends at `end`."""
+    if demand(w, number).gpus > w.free_gpus:  # on a full cluster that is most of them
+        return False
     for this in range(demand(w, number).option_first, demand(w, number).option_last):
         if option_fits(w, this, end):
             return True
@@ -218,9 +220,13 @@ def best_node(
         if not kinds >> number & 1:
             continue
         for gpus in range(chunk.gpus, kind(w, number).gpus + 1):
-            if level(w, number, gpus).count == 0:
+            here = level(w, number, gpus)
+            if here.count == 0:
                 continue
-            preference = prefer(parameters, chunk.gpus, gpus, end - w.now, 0.0, sizes)
+            if here.search != w.search:  # asked once for all nodes of a gang
+                here.search, here.cursor = w.search, 0
+                here.preference = prefer(parameters, chunk.gpus, gpus, end - w.now, 0.0, sizes)
+            preference = here.preference
             if best >= 0 and preference > best_preference:
                 continue
             found = _first_in_level(w, job, number, gpus, chunk, end, switch)
@@ -271,8 +277,6 @@ def _first_in_level(
     large one took 8,000 looks.
     """
     this, here = kind(w, number), level(w, number, gpus)
-    if here.search != w.search:
-        here.search, here.cursor = w.search, 0
     skip = Word(here.cursor & 63)
     for i in range(here.cursor >> 6, this.words):
         bits = bitmap(w, here.word_first + i).bits >> skip << skip
