@@ -10,6 +10,9 @@ import numpy as np
 from dovetail.domain.errors import TraceError
 from dovetail.domain.jobs import TEN_YEARS, Bools, Jobs, Names
 
+DRAWN = "-synthetic"
+"""Ends the name of a trace that was drawn from a workload, as `synth:NAME` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
