@@ -110,8 +110,8 @@ def _again(card: Mapping[str, Any]) -> list[str]:
         words += [f"--{name}", card["config"][name]]
     command = " ".join(shlex.quote(_cell(word)) for word in words)
     return [
-        "To make it again, with the files of these traces (and the `--jobs` and `--load` that drawn "
-        "ones were given):",
+        "To make it again, with the files of these traces (and the `--jobs` and `--load` that "
+        "drawn ones were given):",
         "",
         f"    {command} --out DIR",
         "",
