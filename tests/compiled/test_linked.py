@@ -46,13 +46,14 @@ def test_a_kernel_calls_inner_kernels_through_inner_kernels() -> None:
 def test_numbers_in_the_source_make_no_copies() -> None:
     assert through_two(5) == 11
     dispatcher: Any = add
-    assert len(dispatcher.overloads) == 1
+    numbers = [kinds for kinds in dispatcher.overloads if types.float64 not in kinds]
+    assert numbers == [(types.int64, types.int64)]
 
 
 def test_an_inner_kernel_has_no_machine_code_of_its_own() -> None:
     through_two(5)
     dispatcher: Any = add_twice
-    (compiled,) = dispatcher.overloads.values()
+    compiled = next(iter(dispatcher.overloads.values()))
     assert isinstance(compiled.library, UnlinkedLibrary)
     engine = compiled.library.codegen._engine
     assert not engine.is_symbol_defined(compiled.fndesc.llvm_func_name)

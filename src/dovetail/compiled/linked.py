@@ -39,8 +39,6 @@ class UnlinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of one inner kernel, without what it calls and without machine code."""
 
     def finalize(self) -> None:
-        for library in self._linking_libraries:
-            self._reload_init.update(library._reload_init)
         self._finalized = True
 
     def _get_module_for_linking(self) -> Any:
