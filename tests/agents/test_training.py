@@ -10,7 +10,7 @@ import pytest
 
 from dovetail.agents.evolution.players import Players
 from dovetail.agents.evolution.replays import Score, make_replays
-from dovetail.agents.evolution.training import Progress, TrainingConfig, train
+from dovetail.agents.evolution.training import EvolutionProgress, TrainingConfig, train
 from dovetail.agents.history import Site
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.run import Run
@@ -59,7 +59,7 @@ def test_a_checkpoint_is_a_policy(tmp_path: Path) -> None:
 def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     whole = train([HERE], tmp_path / "whole", TINY)
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: EvolutionProgress) -> None:
         if progress.epoch == 2:
             raise KeyboardInterrupt
 
@@ -101,7 +101,7 @@ def test_a_cluster_without_a_queue_has_nothing_to_teach(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_in_words() -> None:
-    told = str(Progress(3, 9, 0.1, Score(wait=-0.105, bsld=0.01)))
+    told = str(EvolutionProgress(3, 9, 0.1, Score(wait=-0.105, bsld=0.01)))
     assert told == "epoch 3/9: wait -10.0%, bsld +1.0% against SAF"
 
 

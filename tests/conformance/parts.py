@@ -15,8 +15,8 @@ from dovetail.agents.evolution.players import Players
 from dovetail.domain.errors import ClusterError, ConfigError
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
-from dovetail.envs import QueuePriority, QueuePriorityConfig, SyntheticWindows
-from dovetail.envs.picture import moment
+from dovetail.envs import QueuePriority, QueuePriorityConfig, QueuePriorityVector, SyntheticWindows
+from dovetail.envs.renderers import moment
 from dovetail.live.config import GuardrailConfig, SlurmConfig
 from dovetail.live.model.decision import Decision
 from dovetail.policies.features import FEATURES
@@ -122,9 +122,9 @@ def model(name: str, part: Any, folder: Path) -> None:
 
 
 def renderer(name: str, part: Any, folder: Path) -> None:
-    env = QueuePriority(pool=small_pool())
-    env.reset(seed=0)
-    assert len(part(moment(env.batch, 0))) > 0
+    envs = QueuePriorityVector(1, pool=small_pool())
+    envs.reset(seed=0)
+    assert len(part(moment(envs.batch, 0))) > 0
 
 
 def observation(name: str, part: Any, folder: Path) -> None:

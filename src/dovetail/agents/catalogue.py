@@ -18,7 +18,7 @@ from dovetail.domain.registry import Registry, instances_of
 from dovetail.policies.learned.checkpoint import Checkpoint
 
 
-class Progress(Protocol):
+class TrainingProgress(Protocol):
     """How far a training is; its text says how good the best network is."""
 
     @property

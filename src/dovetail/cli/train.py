@@ -11,7 +11,7 @@ from dovetail.cli import INTERRUPTED
 from dovetail.cli.options import JobsOption, LoadOption, SeedOption
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import Progress
+    from dovetail.agents.catalogue import TrainingProgress
 
 
 def _of(agent: str, metavar: str, flag: str, text: str, **more: Any) -> Any:
@@ -120,7 +120,7 @@ def train(
     """
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.engines import ENGINES
-    from dovetail.cli.loading import open_sites
+    from dovetail.cli.inputs import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
 
     chosen = AGENTS[agent]
@@ -137,7 +137,7 @@ def train(
     last = None
     with progress_bar(f"learning from {count:,} jobs") as fraction:
 
-        def report(progress: Progress) -> None:
+        def report(progress: TrainingProgress) -> None:
             nonlocal last
             last = progress
             fraction(progress.epoch / progress.epochs, str(progress))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dovetail.domain.jobs import Ints
 from dovetail.domain.plan import JobPlan
 from dovetail.domain.problem import Problem
-from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.reduced_problem import Reduced
 
 
 def expand(problem: Problem, reduced: Reduced, rows: Ints) -> tuple[JobPlan, ...]:

@@ -11,7 +11,7 @@ from dovetail.domain.problem import Problem
 from dovetail.policies.optimiser.objective import EXTRA_NODE, FRAGMENT, points_of, references
 
 
-class Asks(NamedTuple):
+class JobArrays(NamedTuple):
     """Jobs, their shapes, and the reference chunks of fragmentation."""
 
     shape_of: Ints  # [jobs + 1] the first shape row of each job; the end of the last
@@ -27,7 +27,7 @@ class Asks(NamedTuple):
     rate: Ints  # [references] points per stranded GPU
 
 
-def asks_of(problem: Problem) -> Asks:
+def arrays_of_jobs(problem: Problem) -> JobArrays:
     """Every job's shapes in rows."""
     jobs, slots = problem.jobs, problem.slots
     shapes = [shape for job in jobs for shape in job.shapes]
@@ -41,7 +41,7 @@ def asks_of(problem: Problem) -> Asks:
     ]
     wanted = references(jobs)
     fewest = [min(shape.nodes for shape in job.shapes) for job in jobs for _ in job.shapes]
-    return Asks(
+    return JobArrays(
         np.cumsum([0] + [len(job.shapes) for job in jobs], dtype=np.int64),
         np.array(points_of(jobs, len(slots)), np.int64),
         np.array([(shape.many, shape.few) for shape in shapes], np.int64).reshape(-1, 2),

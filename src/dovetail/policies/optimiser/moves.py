@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dovetail.compiled.functions import inner
 from dovetail.policies.optimiser.tables import (
-    World,
+    GreedyTables,
     choice_row,
     chunk_row,
     group_row,
@@ -19,7 +19,7 @@ MUCH = 1 << 60
 
 
 @inner
-def waste_of(w: World, kind: int, gpus: int, cpus: int, memory: int) -> int:
+def waste_of(w: GreedyTables, kind: int, gpus: int, cpus: int, memory: int) -> int:
     """Points lost to GPUs stranded on a node with so much free; as `objective.waste`."""
     points = 0
     for index in range(w.reference_count):
@@ -36,7 +36,7 @@ def waste_of(w: World, kind: int, gpus: int, cpus: int, memory: int) -> int:
 
 
 @inner
-def room(w: World, shape: int, size: int, group: int, slot: int) -> int:
+def room(w: GreedyTables, shape: int, size: int, group: int, slot: int) -> int:
     """How many such chunks the group can take from this slot on."""
     chunk, count = chunk_row(w, 2 * shape + size), group_row(w, group).count
     last = span_row(w, shape * w.slot_count + slot).last
@@ -50,7 +50,7 @@ def room(w: World, shape: int, size: int, group: int, slot: int) -> int:
 
 
 @inner
-def waste_after(w: World, shape: int, size: int, group: int) -> int:
+def waste_after(w: GreedyTables, shape: int, size: int, group: int) -> int:
     """Points lost on a node of the group once the chunk has started on it now."""
     chunk, have = chunk_row(w, 2 * shape + size), moment_row(w, group * w.slot_count)
     left = have.gpus - chunk.gpus
@@ -59,7 +59,7 @@ def waste_after(w: World, shape: int, size: int, group: int) -> int:
 
 
 @inner
-def hold(w: World, shape: int, size: int, group: int, slot: int, chunks: int) -> None:
+def hold(w: GreedyTables, shape: int, size: int, group: int, slot: int, chunks: int) -> None:
     """Take room for so many chunks (negative: give it back), and keep the waste up to date."""
     chunk, target = chunk_row(w, 2 * shape + size), group_row(w, group)
     for at in range(slot, span_row(w, shape * w.slot_count + slot).last + 1):
@@ -73,7 +73,9 @@ def hold(w: World, shape: int, size: int, group: int, slot: int, chunks: int) ->
 
 
 @inner
-def put(w: World, job: int, shape: int, size: int, group: int, slot: int, chunks: int) -> int:
+def put(
+    w: GreedyTables, job: int, shape: int, size: int, group: int, slot: int, chunks: int
+) -> int:
     """Place chunks in a group (where they fit); the points lost by it to stranded GPUs."""
     target, lost = group_row(w, group), 0
     if slot == 0:
@@ -90,7 +92,7 @@ def put(w: World, job: int, shape: int, size: int, group: int, slot: int, chunks
 
 
 @inner
-def take_back(w: World, rows: int) -> None:
+def take_back(w: GreedyTables, rows: int) -> None:
     """Undo all but the first rows."""
     while w.placed_count > rows:
         w.placed_count -= 1
@@ -103,7 +105,7 @@ def take_back(w: World, rows: int) -> None:
 
 
 @inner
-def room_for_gang(w: World, shape: int, size: int, group: int, slot: int, began: int) -> int:
+def room_for_gang(w: GreedyTables, shape: int, size: int, group: int, slot: int, began: int) -> int:
     """As `room`, but none on a shared node that holds a chunk of this gang already."""
     if group_row(w, group).count == 1:
         for index in range(began, w.placed_count):
@@ -113,7 +115,7 @@ def room_for_gang(w: World, shape: int, size: int, group: int, slot: int, began:
 
 
 @inner
-def gang_fits(w: World, shape: int, size: int, slot: int, began: int) -> bool:
+def gang_fits(w: GreedyTables, shape: int, size: int, slot: int, began: int) -> bool:
     """Whether the candidates together have room for all chunks of this size."""
     need, row = chunk_row(w, 2 * shape + size).number, shape_row(w, shape)
     for at in range(row.first, row.last):
@@ -124,7 +126,7 @@ def gang_fits(w: World, shape: int, size: int, slot: int, began: int) -> bool:
 
 
 @inner
-def next_switch(w: World, shape: int, size: int, slot: int, need: int, began: int) -> int:
+def next_switch(w: GreedyTables, shape: int, size: int, slot: int, need: int, began: int) -> int:
     """The switch to fill next: one in use, else the tightest that holds all, else the largest."""
     row = shape_row(w, shape)
     best, best_key, previous = -1, MUCH, -1
@@ -147,7 +149,7 @@ def next_switch(w: World, shape: int, size: int, slot: int, need: int, began: in
 
 
 @inner
-def in_use(w: World, switch: int, began: int) -> bool:
+def in_use(w: GreedyTables, switch: int, began: int) -> bool:
     """Whether the gang that is being placed has a chunk on the switch."""
     for index in range(began, w.placed_count):
         if group_row(w, placed_row(w, index).group).switch == switch:

@@ -19,7 +19,7 @@ from dovetail.compiled.tables import column_address, dtype_of
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.envs.observation import OBSERVE, Singles
 from dovetail.envs.reward import MEASURE, RUN, gap
-from dovetail.envs.shown import SHOWN, show
+from dovetail.envs.visible_jobs import SHOWN, show
 from dovetail.policies.features import Matrix
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.rows import World
@@ -55,7 +55,7 @@ class Windows(NamedTuple):
     base: Floats  # [windows] the base policy's score
 
 
-class Stage(NamedTuple):
+class BatchState(NamedTuple):
     """The environments, one row each."""
 
     worlds: Any  # [environments] World
@@ -76,7 +76,7 @@ class Stage(NamedTuple):
     actions: Ints  # [environments] what to do in the next step
 
 
-class Play(NamedTuple):
+class EpisodeRules(NamedTuple):
     """How it is played: compiled functions (see observation, reward) and the base policy."""
 
     rules: Rules
@@ -88,9 +88,9 @@ class Play(NamedTuple):
 class Arguments(NamedTuple):
     """All that a thread steps its environments with; kernels get the address of one (see Kept)."""
 
-    stage: Stage
+    stage: BatchState
     windows: Windows
-    play: Play
+    play: EpisodeRules
     scratch: Matrix  # [features, SHOWN]
 
 
@@ -98,7 +98,7 @@ _TABLE, _SINGLES = types.int64[:, ::1], types.float32[:, :, ::1]
 ARGUMENTS = native_type(
     Arguments,
     stage=native_type(
-        Stage,
+        BatchState,
         worlds=types.Array(from_dtype(dtype_of(World)), 1, "C"),
         words=_TABLE,
         arenas=_TABLE,
@@ -109,7 +109,7 @@ ARGUMENTS = native_type(
     ),
     windows=native_type(Windows, worlds=_TABLE),
     play=native_type(
-        Play,
+        EpisodeRules,
         rules=RULES,
         observe=types.FunctionType(OBSERVE),
         features=_TABLE,
@@ -150,7 +150,7 @@ def let_illegal_wait(at: int) -> None:
 
 
 @inner
-def is_legal(stage: Stage, e: int) -> bool:
+def is_legal(stage: BatchState, e: int) -> bool:
     action = stage.actions[e]
     return bool(0 <= action <= DECLINE and stage.mask[e, action] > 0)
 
@@ -172,7 +172,7 @@ def step(at: int, first: int, last: int) -> None:
 
 
 @inner
-def act(stage: Stage, windows: Windows, play: Play, action: int, e: int) -> bool:
+def act(stage: BatchState, windows: Windows, play: EpisodeRules, action: int, e: int) -> bool:
     """Carry out an action and go on; False: all jobs of the window have started."""
     w = stage.worlds[e]
     if action == WAIT:
@@ -185,7 +185,7 @@ def act(stage: Stage, windows: Windows, play: Play, action: int, e: int) -> bool
 
 
 @inner
-def score(stage: Stage, windows: Windows, play: Play, e: int) -> float:
+def score(stage: BatchState, windows: Windows, play: EpisodeRules, e: int) -> float:
     """The metric of the window's own jobs."""
     w, window = stage.worlds[e], stage.playing[e]
     runs = carray(_runs(w), (w.job_count,))
@@ -209,7 +209,7 @@ def own_left(w: World, carried: int) -> bool:
 
 
 @inner
-def _load(stage: Stage, windows: Windows, e: int) -> None:
+def _load(stage: BatchState, windows: Windows, e: int) -> None:
     window = stage.following[e]
     stage.playing[e] = window
     begin, end = windows.offset[window], windows.offset[window + 1]
@@ -219,7 +219,7 @@ def _load(stage: Stage, windows: Windows, e: int) -> None:
 
 
 @inner
-def _look(stage: Stage, play: Play, scratch: Matrix, e: int) -> None:
+def _look(stage: BatchState, play: EpisodeRules, scratch: Matrix, e: int) -> None:
     """Write what is seen of a decision: only what the last one left is wiped."""
     w = stage.worlds[e]
     before, rows = stage.shown[e], stage.rows[e]

@@ -27,7 +27,7 @@ PAPER, FREE, BUSY = (255, 255, 255), (220, 226, 232), (38, 84, 124)
 FITS, WAITS = (46, 139, 87), (217, 119, 54)
 
 
-class Moment(NamedTuple):
+class DecisionView(NamedTuple):
     """One environment at a decision."""
 
     now: float  # seconds since the first job of the window's trace
@@ -37,7 +37,7 @@ class Moment(NamedTuple):
     fits: NDArray[np.bool_]  # [shown] could start now
 
 
-def moment(batch: QueuePriorityBatch, environment: int) -> Moment:
+def moment(batch: QueuePriorityBatch, environment: int) -> DecisionView:
     """What the tables of an environment say."""
     world, stage = batch.stage.worlds[environment], batch.stage
     rows = stage.rows[environment, : stage.shown[environment]]
@@ -46,7 +46,7 @@ def moment(batch: QueuePriorityBatch, environment: int) -> Moment:
     kinds = _table(world, "kinds", Kind, "kind_count")
     demands = _table(world, "demands", Demand, "demand_count")
     begin = float(batch.pool.windows.begin[stage.playing[environment]])
-    return Moment(
+    return DecisionView(
         float(world["now"]) - begin,
         kinds["gpus"][nodes["kind"]],
         nodes["gpus"].copy(),
@@ -55,7 +55,7 @@ def moment(batch: QueuePriorityBatch, environment: int) -> Moment:
     )
 
 
-def as_text(seen: Moment) -> str:
+def as_text(seen: DecisionView) -> str:
     """Lines for a terminal: `#` is a GPU in use, `.` a free one."""
     free, total = int(seen.free.sum()), int(seen.gpus.sum())
     nodes = (
@@ -75,7 +75,7 @@ def as_text(seen: Moment) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_pixels(seen: Moment) -> Pixels:
+def as_pixels(seen: DecisionView) -> Pixels:
     """Left a row of GPUs for each node, right a bar for each of the first jobs, its GPUs long."""
     step = CELL + GAP
     most, total = int(seen.gpus.max()), int(seen.gpus.sum())
@@ -92,7 +92,7 @@ def as_pixels(seen: Moment) -> Pixels:
     return picture
 
 
-RENDERERS: Registry[Callable[[Moment], Any]] = Registry(
+RENDERERS: Registry[Callable[[DecisionView], Any]] = Registry(
     "render_mode", {"ansi": as_text, "rgb_array": as_pixels}
 )
 

@@ -10,17 +10,17 @@ import numpy as np
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
 from dovetail.domain.plan import Plan
-from dovetail.domain.problem import Chunk, JobAsk, NodeState, Problem, Shape
-from dovetail.policies.optimiser.asks import asks_of
+from dovetail.domain.problem import ChunkDemand, JobAsk, JobShape, NodeState, Problem
 from dovetail.policies.optimiser.candidates import candidates_of
 from dovetail.policies.optimiser.choice import choice_in
-from dovetail.policies.optimiser.expand import expand
+from dovetail.policies.optimiser.expansion import expand
 from dovetail.policies.optimiser.greedy import fill_often
 from dovetail.policies.optimiser.groups import groups_of
 from dovetail.policies.optimiser.highs import load_highs, solve
+from dovetail.policies.optimiser.job_arrays import arrays_of_jobs
 from dovetail.policies.optimiser.model import model_of
 from dovetail.policies.optimiser.objective import worth
-from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.reduced_problem import Reduced
 
 NODES = 100
 """Of HiGHS' search; problems of 16 jobs on 64 to 1,000 cluster nodes are solved in the first."""
@@ -53,7 +53,7 @@ def reduce_problem(problem: Problem, reduction: Reduction = PRODUCTION) -> Reduc
     """Equal nodes merged, and a few groups of them for each job to choose from."""
     if not problem.jobs:
         raise ConfigError("a problem needs at least one job")
-    asks = asks_of(problem)
+    asks = arrays_of_jobs(problem)
     groups = groups_of(problem, asks, reduction.singles)
     return Reduced(asks, groups, candidates_of(asks, groups, reduction.candidates))
 
@@ -114,7 +114,7 @@ def warm_up() -> None:
     nodes = NodeState(
         np.array([[2, 0, 0], [1, 0, 0]]), np.zeros(2, np.int64), np.zeros(2, np.int64)
     )
-    job = JobAsk((Shape(1, Chunk(1)),), 1.0, 1)
+    job = JobAsk((JobShape(1, ChunkDemand(1)),), 1.0, 1)
     optimise(Problem(nodes, (job, job)))
 
 
