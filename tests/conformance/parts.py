@@ -11,7 +11,7 @@ import gymnasium
 import pytest
 
 from dovetail import testing
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.domain.errors import ClusterError, ConfigError
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
@@ -96,7 +96,7 @@ def agent(name: str, part: Any, folder: Path) -> None:
     assert part.about
     with pytest.raises(ConfigError, match="--set"):
         part.parse_settings(["nothing=1"])
-    assert callable(part.load(Players))
+    assert callable(part.load(LocalPlayers))
 
 
 def selection(name: str, part: Any, folder: Path) -> None:

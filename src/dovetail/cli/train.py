@@ -11,7 +11,7 @@ from dovetail.cli import INTERRUPTED
 from dovetail.cli.options import JobsOption, LoadOption, SeedOption
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import TrainingProgress
+    from dovetail.agents.training_run import TrainingProgress
 
 
 def _of(agent: str, metavar: str, flag: str, text: str, **more: Any) -> Any:
