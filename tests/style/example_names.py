@@ -20,6 +20,7 @@ from dovetail.mig.evaluation.contenders import Contender, cross
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.mean_field import MeanField, steering
 from dovetail.mig.policies import PLACERS
+from dovetail.mig.policies.controllers import TOLD
 from dovetail.mig.policies.learned.control import CONTROLS
 from dovetail.mig.simulator import MigRules, simulate_mig
 from dovetail.mig.simulator.day_runner import DayRunner
@@ -123,7 +124,7 @@ OWN: dict[str, dict[str, Any]] = {
     "mig.evaluation.comparison": {"cross": cross},
     "mig.mean_field": {"stay": steering(lambda p, seen, out: None)},
     "mig.policies.controllers": {
-        "weights": CONTROLS["repartition"].start,
+        "weights": np.zeros((14, 1 + len(TOLD))),
         "w1": np.zeros((55, 8)), "b1": np.zeros(8), "w2": np.zeros((8, 196)), "b2": np.zeros(196),
     },
     "mig.policy": {"rank": PLACERS["eft"].rank},
