@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from dovetail.policies.ordering.scores import advice
 
 from dovetail.compiled.functions import kernel
 from dovetail.domain.cluster import Cluster
@@ -28,6 +27,7 @@ from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
 from dovetail.simulator.kernel.facts import describe
+from dovetail.testing.scores import advice
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 

@@ -13,7 +13,7 @@ from dovetail.agents.evolution.replays import Score, make_replays
 from dovetail.agents.evolution.training import EvolutionProgress, TrainingConfig, train
 from dovetail.agents.history import Site
 from dovetail.domain.errors import ConfigError
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering.learned import untrained
@@ -51,8 +51,8 @@ def test_a_folder_that_is_no_checkpoint_says_so(tmp_path: Path) -> None:
 def test_a_checkpoint_is_a_policy(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "net", Checkpoint("network", {"weights": untrained(0)}, {}))
     estimates = make_estimates(TRACE, "noisy:1")
-    found = run(TRACE, CLUSTER, Policy(str(tmp_path / "net")), estimates)
-    assert np.array_equal(found.start, run(TRACE, CLUSTER, Policy("saf"), estimates).start)
+    found = Run(TRACE, CLUSTER, Policy(str(tmp_path / "net")), estimates).replay()
+    assert np.array_equal(found.start, Run(TRACE, CLUSTER, Policy("saf"), estimates).replay().start)
     assert found.config["order_weights"] is not None
 
 

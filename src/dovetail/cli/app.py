@@ -15,6 +15,7 @@ from dovetail.cli.live import live
 from dovetail.cli.mig import mig
 from dovetail.cli.policies import policies
 from dovetail.cli.simulate import simulate
+from dovetail.cli.telemetry import telemetry
 from dovetail.cli.trace import trace
 from dovetail.cli.train import train
 from dovetail.cli.transfer import transfer
@@ -58,6 +59,7 @@ app.add_typer(trace)
 app.add_typer(cluster)
 app.add_typer(live)
 app.add_typer(mig)
+app.add_typer(telemetry)
 app.command("simulate")(simulate)
 app.command("compare")(compare)
 app.command("train")(train)

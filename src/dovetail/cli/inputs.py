@@ -21,19 +21,18 @@ def open_trace(
     source: str, cluster: Cluster, jobs: int | None, load: float | None, seed: int
 ) -> Trace:
     """A file's jobs, or a workload's jobs in a number and size that suit the cluster."""
-    from dovetail import api
-    from dovetail.cli.screen import print_notes
+    from dovetail.cli.screen import print_notes, progress_bar
+    from dovetail.traces.load import is_synthetic, load_trace
 
-    if not source.startswith(api.SYNTHETIC):
-        if load is not None:
-            raise ConfigError("--load is for workloads such as synth:helios; files have their own")
-        return _read(source, jobs)
-    wanted = SYNTHETIC_LOAD if load is None else load
-    trace = api.load_trace(
-        source, jobs=jobs, seed=seed, load=wanted, cluster_gpus=cluster.total_gpus
-    )
-    print_notes(trace.notes)
-    return trace
+    if is_synthetic(source):
+        wanted = SYNTHETIC_LOAD if load is None else load
+        trace = load_trace(
+            source, jobs=jobs, seed=seed, load=wanted, cluster_gpus=cluster.total_gpus
+        )
+        print_notes(trace.notes)
+        return trace
+    with progress_bar(f"reading {source}") as report:
+        return load_trace(source, jobs=jobs, load=load, progress=report)
 
 
 def open_sites(
@@ -57,12 +56,3 @@ def open_sites(
         cluster = api.load_cluster(clusters[number % len(clusters)])
         sites.append(Site(open_trace(source, cluster, jobs, load, seed), cluster))
     return sites
-
-
-def _read(path: str, jobs: int | None) -> Trace:
-    from dovetail.cli.screen import progress_bar
-    from dovetail.traces.read import read_trace
-
-    with progress_bar(f"reading {path}") as report:
-        trace = read_trace(path, progress=report)
-    return trace if jobs is None or jobs >= len(trace) else trace.slice(0, jobs)

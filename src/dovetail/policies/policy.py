@@ -78,6 +78,7 @@ class Policy:
     placement: str = ""  # empty: best-fit, or what the checkpoint was trained with
     ordering: Ordering | None = field(default=None, repr=False)  # None: the one of that name
     placer: Placement | None = field(default=None, repr=False)  # likewise
+    rule: BackfillRule | None = field(default=None, repr=False)  # likewise
 
     def __post_init__(self) -> None:
         if not self.placement:
@@ -105,7 +106,7 @@ class Policy:
         else:
             ordering, own = self.ordering, PLACEMENTS["best-fit"]
         placement = self.placer or (own if self.placement == OWN else PLACEMENTS[self.placement])
-        return ordering, placement, backfill_named(self.backfill)
+        return ordering, placement, self.rule or backfill_named(self.backfill)
 
     def names(self) -> dict[str, str]:
         """What a result says of it."""

@@ -20,6 +20,14 @@ def trace_import(
     format: FormatOption = None,
     repair: RepairOption = "",
     map: MapOption = "",
+    anonymise: Annotated[
+        bool,
+        typer.Option(
+            "--anonymise",
+            help="Hash the names of users, accounts, jobs, directories and submit lines, with a "
+            "key that is kept nowhere.",
+        ),
+    ] = False,
 ) -> None:
     """Read a job history, check every row, and write it as Parquet.
 
@@ -36,11 +44,14 @@ def trace_import(
     """
     refuse_bad_targets(out=out)
     from dovetail.cli.screen import print_notes, progress_bar
+    from dovetail.traces.anonymise import anonymise as without_names
     from dovetail.traces.read import read_trace
     from dovetail.traces.write import write_trace
 
     with progress_bar(f"reading {file.name}") as report:
         trace = read_trace(file, format, names_in(repair, "--repair"), report, columns_in(map))
+    if anonymise:
+        trace = without_names(trace)
     write_trace(trace, out)
     print_notes(trace.notes)
     typer.echo(f"{len(trace):,} jobs in {out} (digest {trace.digest()})")

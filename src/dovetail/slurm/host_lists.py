@@ -1,13 +1,21 @@
-"""Slurm's host lists: `gpu[001-004,007],login1` to names, and names back to ranges."""
+"""Slurm's host lists: `gpu[001-004,007],login1` to names, and names back to ranges.
+
+>>> hosts_of("gpu[08-10],login1"), hosts_of("(null)")
+(('gpu08', 'gpu09', 'gpu10', 'login1'), ())
+>>> host_list(("gpu08", "gpu09", "gpu10", "login1"))
+'gpu[08-10],login1'
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from dovetail.domain.cluster import MAX_NODES
 from dovetail.domain.errors import ClusterError
+from dovetail.slurm.words import NOTHING
 
 MAX_DIGITS, MAX_BRACKETS = 9, 5
 """Of a number, and of one name: Slurm knows no more than three dimensions."""
@@ -25,6 +33,12 @@ def expand(text: str) -> list[str]:
             if len(names) > MAX_NODES:
                 raise ClusterError(f"host list {text[:40]!r}: more than {MAX_NODES:,} nodes")
     return [name for name in names if name]
+
+
+@lru_cache(maxsize=4096)
+def hosts_of(text: str) -> tuple[str, ...]:
+    """The names, none for Slurm's words for nothing; a list that cannot be read is an error."""
+    return () if text in NOTHING else tuple(expand(text))
 
 
 def _expand_item(item: str) -> Iterator[str]:
@@ -63,6 +77,11 @@ def compress(names: Sequence[str]) -> list[tuple[str, int]]:
         runs.append((_pattern(names[start], names[stop - 1]), stop - start))
         start = stop
     return runs
+
+
+def host_list(names: Sequence[str]) -> str:
+    """Names as Slurm and people write many of them."""
+    return ",".join(pattern for pattern, _ in compress(names))
 
 
 def _pattern(first: str, last: str) -> str:
