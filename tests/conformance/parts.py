@@ -23,7 +23,7 @@ from dovetail.policies.features import FEATURES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import backfill_named
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 from dovetail.testing.schedules import check_replays, replay
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.read import read_trace

@@ -125,7 +125,7 @@ OWN: dict[str, dict[str, Any]] = {
     "mig.mean_field": {"stay": steering(lambda p, seen, out: None)},
     "mig.policies.controllers": {
         "weights": np.zeros((14, 1 + len(TOLD))),
-        "w1": np.zeros((55, 8)), "b1": np.zeros(8), "w2": np.zeros((8, 196)), "b2": np.zeros(196),
+        "w1": np.zeros((30, 8)), "b1": np.zeros(8), "w2": np.zeros((8, 196)), "b2": np.zeros(196),
     },
     "mig.policy": {"rank": PLACERS["eft"].rank},
     "mig.simulator.tables": {"i": 0},

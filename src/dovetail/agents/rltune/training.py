@@ -36,7 +36,7 @@ from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, TraceW
 from dovetail.envs.observation import OBSERVATIONS
 from dovetail.envs.visible_jobs import SHOWN
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 
 STATE_FILE, LOGS = "training.pt", "logs"
 
