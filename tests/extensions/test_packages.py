@@ -72,7 +72,8 @@ def test_comparisons_take_them_from_a_trace_in_their_format(packages: Path, tmp_
     for workers in (1, 2):
         said = dovetail(
             packages, "compare", trace, "--cluster", "2x4", "--policies", "saf,widest@emptiest",
-            "--workers", workers, "--json", tmp_path / f"{workers}.json",
+            "--estimates", "predicted:second", "--workers", workers,
+            "--json", tmp_path / f"{workers}.json",
         )  # fmt: skip
         assert said.code == 0, said.err
         assert "widest" in said.out
