@@ -10,8 +10,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "dovetail"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 NOUNS_IN_ING = {
-    "ordering", "training", "testing", "aging", "drawing", "standing", "ranking", "stepping",
-    "wording",
+    "ordering", "training", "testing", "aging", "drawing", "standing", "ranking", "recording",
+    "stepping", "wording",
 }  # fmt: skip
 """Words of file names that end in -ing and are nouns."""
 
@@ -42,10 +42,9 @@ def test_no_public_class_name_has_two_meanings() -> None:
 
 
 def test_no_file_is_called_by_a_verb_in_ing() -> None:
-    names = {file.stem.rpartition("_")[2]: file for file in FILES}
     found = [
         str(file.relative_to(SOURCE))
-        for word, file in names.items()
-        if word.endswith("ing") and word not in NOUNS_IN_ING
+        for file in FILES
+        if (word := file.stem.rpartition("_")[2]).endswith("ing") and word not in NOUNS_IN_ING
     ]
     assert found == []
