@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.agents.evolution.replays import Score, make_replays
 from dovetail.agents.evolution.training import EvolutionProgress, TrainingConfig, train
 from dovetail.agents.history import Site, facts
@@ -99,7 +99,7 @@ def test_two_workers_find_what_one_finds() -> None:
     replays = make_replays(TRACE, CLUSTER, count=2, length=300, seed=0)
     family = FAMILIES["index"]
     candidates = np.stack([family.start, family.start + family.scale])
-    with Players(replays, family, 1) as one, Players(replays, family, 2) as two:
+    with LocalPlayers(replays, family, 1) as one, LocalPlayers(replays, family, 2) as two:
         assert one.play(candidates, [0, 1]) == two.play(candidates, [0, 1])
 
 

@@ -11,7 +11,7 @@ import gymnasium
 import pytest
 
 from dovetail import testing
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.domain.errors import ClusterError, ConfigError
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
@@ -23,7 +23,7 @@ from dovetail.policies.features import FEATURES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import backfill_named
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 from dovetail.testing.schedules import check_replays, replay
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.read import read_trace
@@ -96,7 +96,7 @@ def agent(name: str, part: Any, folder: Path) -> None:
     assert part.about
     with pytest.raises(ConfigError, match="--set"):
         part.parse_settings(["nothing=1"])
-    assert callable(part.load(Players))
+    assert callable(part.load(LocalPlayers))
 
 
 def selection(name: str, part: Any, folder: Path) -> None:

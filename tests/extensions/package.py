@@ -110,10 +110,20 @@ BROKEN = {
         "saf": "rightful:area",
     },
     "dovetail.placements": {"absent-place": "no_such_module:X"},
-    "dovetail.trace_formats": {"absent-format": "no_such_module:X"},
+    "dovetail.trace_formats": {"absent-format": "no_such_module:X", "crashing": "crashing:FORMAT"},
     "dovetail.agents": {"absent-agent": "no_such_module:X"},
     "dovetail.environments": {"broken/Absent-v0": "no_such_module:X"},
 }
+
+
+CRASHING = """
+from dovetail.traces.table import Format
+
+def _read(path, progress):
+    return {}["submit"]
+
+FORMAT = Format("crashing", "fails", lambda path, head: head.startswith(b"# crash"), _read)
+"""
 
 
 def install(folder: Path, name: str, groups: dict[str, dict[str, str]], **modules: str) -> None:
@@ -138,6 +148,7 @@ def install_broken(folder: Path) -> None:
         folder,
         "spoilt-parts",
         BROKEN,
+        crashing=CRASHING,
         spoilt="raise RuntimeError('no licence\\nserver')\n",
         rightful="NUMBER = 3\ndef area(job): return job.gpus\n",
     )

@@ -12,7 +12,7 @@ from dovetail.cli.interruption import tell_what_was_kept
 from dovetail.cli.options import JobsOption, LoadOption, SeedOption
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import TrainingProgress
+    from dovetail.agents.training_run import TrainingProgress
 
 
 def _of(agent: str, metavar: str, flag: str, text: str, **more: Any) -> Any:

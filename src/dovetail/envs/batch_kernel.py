@@ -81,7 +81,7 @@ class EpisodeRules(NamedTuple):
 
     rules: Rules
     observe: Any
-    features: Ints  # [situations, width], see policies.sampling
+    features: Ints  # [situations, width], see policies.selections
     measure: Any
 
 

@@ -21,7 +21,7 @@ from dovetail.domain.provenance import version
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
-from dovetail.prediction import HISTORY
+from dovetail.prediction import predictor_of
 from dovetail.simulator import simulate as simulate_parts
 from dovetail.traces.clusters.load import load_cluster
 from dovetail.traces.estimates import default_estimates, make_estimates
@@ -57,9 +57,11 @@ class Run:
     ) -> Schedule:
         """Simulate it; `progress` gets the share of jobs submitted so far."""
         order, place, fill = self.policy.parts()
+        predictor = predictor_of(self.estimates)
         schedule = simulate_parts(
-            self.trace, self.cluster, order, place, fill, self.estimates, HISTORY, progress, checked
-        )
+            self.trace, self.cluster, order, place, fill, self.estimates, predictor, progress,
+            checked,
+        )  # fmt: skip
         told = {"version": version()} | ({} if self.seed is None else {"seed": self.seed})
         return replace(schedule, config={**schedule.config, **told})
 

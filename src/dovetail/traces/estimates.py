@@ -14,7 +14,7 @@ from dovetail.domain.trace import Trace
 SHORTEST = 1.0
 """Seconds; policies divide by estimates."""
 
-_FORMS = "write exact, limit, noisy:0.5 (any sigma of 0 or more) or predicted"
+_FORMS = "write exact, limit, noisy:0.5 (any sigma of 0 or more), predicted or predicted:NAME"
 
 
 def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
@@ -23,7 +23,7 @@ def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
         return Estimates(spec, np.maximum(trace.jobs.run, SHORTEST))
     if spec == "limit":
         return Estimates(spec, _limits(trace))
-    if spec == "predicted":
+    if spec == "predicted" or spec.startswith("predicted:"):
         return Estimates(spec, None)
     if spec.startswith("noisy"):
         sigma = sigma_of(spec)
