@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.jobs import Floats
-from dovetail.telemetry.encoding import HyperEncoder, Levels, PrototypeMemory, Symbols, Value
+from dovetail.telemetry.encoding import (
+    Field,
+    HyperEncoder,
+    Levels,
+    PrototypeMemory,
+    Symbols,
+    Value,
+)
 
 MODELS = ("volta", "turing", "radeon")
 KINDS = ("data", "learning", "simulation")
@@ -29,7 +36,7 @@ MEAN = {  # utilisation by kind and model
 }
 PRIORITY = {"simulation": 0.5, "learning": 0.6, "data": 0.4}
 LEVELS, SEEDS, TESTED = 16, 20, 2000
-FIELDS = {
+FIELDS: dict[str, Field] = {
     "model": Symbols(MODELS),
     "utilisation": Levels(0.0, 1.0, LEVELS),
     "priority": Levels(0.0, 1.0, LEVELS),

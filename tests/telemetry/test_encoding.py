@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dovetail.domain.errors import ConfigError
 from dovetail.telemetry.encoding import (
+    Field,
     HyperEncoder,
     Levels,
     PrototypeMemory,
@@ -19,7 +20,7 @@ from dovetail.telemetry.encoding import (
     similarity,
 )
 
-FIELDS = {
+FIELDS: dict[str, Field] = {
     "model": Symbols(("volta", "turing", "radeon")),
     "utilisation": Levels(0.0, 1.0),
     "priority": Levels(0.0, 1.0, 4),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.jobs import JobColumns
+from dovetail.domain.jobs import Floats, JobColumns
 from dovetail.telemetry.drift import DriftReference, DriftVerdict, workload_columns
 from dovetail.telemetry.wear import WearRule, WearWatch, scatter
 
@@ -79,7 +79,7 @@ def test_the_scatter_hardly_moves_with_slow_gpus() -> None:
     assert scatter(logs) == pytest.approx(0.5, rel=0.08)
 
 
-def bursty(random: np.random.Generator, count: int, shift: float = 0.0) -> np.ndarray:  # type: ignore[type-arg]
+def bursty(random: np.random.Generator, count: int, shift: float = 0.0) -> Floats:
     """Like a history: the same kind of job many times in a row, and levels that wander."""
     level = np.repeat(random.normal(0.0, 1.0, count // 20 + 1), 20)[:count]
     return np.asarray(level + random.normal(0.0, 0.5, count) + shift)
@@ -103,7 +103,8 @@ def test_too_few_rows_say_nothing() -> None:
 
 
 def test_whole_numbers_keep_equal_values_together() -> None:
-    seen = DriftReference.of({"gpus": np.repeat([0.0, 1.0, 3.0], [800, 150, 50])})
+    mixed = np.random.default_rng(5).permutation(np.repeat([0.0, 1.0, 3.0], [800, 150, 50]))
+    seen = DriftReference.of({"gpus": mixed})
     assert seen.compare({"gpus": np.repeat([0.0, 1.0, 3.0], [160, 30, 10])}).distance < 0.01
     assert seen.compare({"gpus": np.full(200, 3.0)}).verdict is DriftVerdict.DRIFTED
 
@@ -113,7 +114,13 @@ def test_a_reference_survives_a_card_and_a_damaged_one_is_refused() -> None:
     again = DriftReference.from_dict(seen.to_dict())
     recent = {"run": np.arange(500.0)}
     assert again.compare(recent) == seen.compare(recent)
-    for bad in (3, {"run": {}}, {"run": {"edges": [1], "shares": [1], "usual": 0}}, {"run": None}):
+    damaged: list[object] = [
+        3,
+        {"run": {}},
+        {"run": {"edges": [1], "shares": [1], "usual": 0}},
+        {"run": None},
+    ]
+    for bad in damaged:
         with pytest.raises(ConfigError):
             DriftReference.from_dict(bad)
 

@@ -93,7 +93,7 @@ class Drift:
     def sentence(self) -> str:
         verdict = self.verdict
         if verdict in (DriftVerdict.SAME, DriftVerdict.UNKNOWN):
-            return verdict.value
+            return str(verdict.value)
         parts = [
             f"{name} differs by {column.distance:.2f} (up to {column.usual:.2f} within training)"
             for name, column in self.columns.items()
@@ -190,7 +190,7 @@ def _summarise(values: Floats) -> _Column:
 def _shares(values: Floats, edges: Floats) -> Floats:
     counts = np.bincount(np.searchsorted(edges, values, side="left"), minlength=len(edges) + 1)
     # Half a row in every bin: one that training never saw must not make the distance infinite.
-    shares: Floats = (counts + 0.5) / (len(values) + 0.5 * len(counts))
+    shares: Floats = ((counts + 0.5) / (len(values) + 0.5 * len(counts))).astype(np.float64)
     return shares
 
 

@@ -61,7 +61,8 @@ class Levels:
         first, last = random_codes(random, 2, dimension)
         turned_at = random.permutation(dimension)
         bound = np.linspace(0, dimension, self.count)[:, None]
-        return np.where(turned_at < bound, last, first).astype(np.int8)
+        turned: Codes = np.where(turned_at < bound, last, first)
+        return turned
 
     def index(self, value: Value) -> int:
         number = float(value)
@@ -133,7 +134,8 @@ def bundle(codes: Codes) -> Codes:
     A prototype of signs was right more often than one of sums on the task of decision 0039 (62
     against 54 of 100 jobs after 100 examples): no frequent value outweighs all others.
     """
-    return np.sign(codes.sum(axis=0, dtype=np.int64)).astype(np.int8)
+    signs: Codes = np.sign(codes.sum(axis=0, dtype=np.int64)).astype(np.int8)
+    return signs
 
 
 def similarity(a: Codes, b: Codes) -> Floats:
@@ -146,7 +148,7 @@ def _unit(codes: Codes) -> NDArray[np.float32]:
     """Rows of length 1; one of nothing but zeros, of which nothing is known, stays so."""
     rows = codes.astype(np.float32)
     length = np.linalg.norm(rows, axis=-1, keepdims=True)
-    unit: NDArray[np.float32] = rows / np.where(length > 0, length, 1.0)
+    unit: NDArray[np.float32] = rows / np.maximum(length, np.float32(1e-9))
     return unit
 
 
