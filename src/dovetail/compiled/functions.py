@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import cfunc, njit
 
 from dovetail.compiled.cache import is_kept
+from dovetail.compiled.linked import InnerCompiler, take_any_number
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,14 +28,15 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
     """A kernel that only kernels call: without a door to Python it compiles 20 % faster."""
-    compiled: Callable[P, R] = njit(
-        cache=is_kept(),
+    compiled: Any = njit(
+        pipeline_class=InnerCompiler,
         error_model="numpy",
         nogil=True,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
     )(function)
-    return compiled
+    take_any_number(compiled)
+    return cast("Callable[P, R]", compiled)
 
 
 class LazyFunction:
