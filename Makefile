@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo docs test check fuzz bench bench-rltune bench-mig bench-slurm clean
+.PHONY: demo docs test quick check fuzz bench bench-rltune bench-mig bench-slurm clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -27,8 +27,12 @@ test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(BIN)/lint-imports --no-cache
 	@echo "$(BIN)/mypy, beside the tests: those of the live part mostly wait for Slurm"
 	@$(BIN)/mypy & types=$$!; \
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 3 --dist loadfile; tests=$$?; \
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types && exit $$tests
+
+quick: $(VENV)/.dev  ## the tests for every save: no Slurm, no training, a minute or so
+	$(BIN)/ruff check
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --quick
 
 check: test  ## the same
 

@@ -23,11 +23,11 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, Ordering
 from dovetail.policies.ordering.learned import WEIGHTS, learned
-from dovetail.policies.ordering.scores import advice
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation
 from dovetail.simulator.kernel.facts import describe
+from dovetail.testing.scores import advice
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 

@@ -26,7 +26,7 @@ from dovetail.agents.history import Site
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.rltune.training import train_rltune
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.run import run as replay
+from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Standing, Unseen
 from dovetail.evaluation.transfer import transfer
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
@@ -88,7 +88,7 @@ def _against_bases(site: Site, model: Path) -> dict[str, Any]:
     found = evaluate_unseen(site.trace, site.cluster, policies, draws)
     rows = [row_of(standing) for standing in found.rows]
     for row, policy in zip(rows, policies, strict=True):
-        schedule = replay(site.trace, site.cluster, policy, draws[0])
+        schedule = Run(site.trace, site.cluster, policy, draws[0]).replay()
         row["utilisation"] = utilisation(schedule, first_unseen(site.trace))
     rows[1]["policy"] = "learned on this trace alone"
     windows = evaluate_windows(

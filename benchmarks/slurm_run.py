@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks.slurm_jobs import PEOPLE, Observed, Work
-from dovetail.live.backends.slurm.requests import hosts_of
 from dovetail.live.config import (
     ActConfig,
     GuardrailConfig,
@@ -37,6 +36,7 @@ from dovetail.live.guardrails.base import GuardrailOutcome
 from dovetail.live.install.native import rendered
 from dovetail.live.journal import JournalReader
 from dovetail.live.model.mode import Mode
+from dovetail.slurm.host_lists import hosts_of
 from tests.live.slurm import (
     Account,
     Accounting,

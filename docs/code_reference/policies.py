@@ -7,10 +7,9 @@ from itertools import chain
 
 from docs.code_reference.markdown import code, plain, table
 from dovetail.agents.catalogue import AGENTS
-from dovetail.cli.policies import about_backfill, about_ordering, about_placement
 from dovetail.domain.measures import MEASURES
 from dovetail.domain.policy import SlurmBackfill, Varies
-from dovetail.envs import ENTRIES
+from dovetail.envs import ENVIRONMENTS
 from dovetail.mig.policies import PLACERS
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
@@ -26,7 +25,7 @@ _CHANGES = {
 
 def orderings() -> str:
     rows = [
-        (code(name), plain(about_ordering(name, part.score)), _CHANGES[part.varies])
+        (code(name), plain(part.description), _CHANGES[part.varies])
         for name, part in ORDERINGS.items()
     ]
     shipped = "learned from several histories, with a placement of its own"
@@ -37,14 +36,14 @@ def orderings() -> str:
 
 def placements() -> str:
     rows = (
-        (code(name), plain(about_placement(name, part.prefer)), "yes" if part.optimiser else "")
+        (code(name), plain(part.description), "yes" if part.optimiser else "")
         for name, part in PLACEMENTS.items()
     )
     return table(("`--placement`", "prefers", "makes plans"), rows)
 
 
 def backfills() -> str:
-    rows = ((code(name), plain(about_backfill(name))) for name in BACKFILLS)
+    rows = ((code(name), plain(part.about)) for name, part in BACKFILLS.items())
     return table(("`--backfill`", "lets pass"), rows)
 
 
@@ -71,7 +70,7 @@ def agents() -> str:
 
 
 def environments() -> str:
-    return table(("Gymnasium id",), ((code(name),) for name in ENTRIES))
+    return table(("Gymnasium id",), ((code(name),) for name in ENVIRONMENTS))
 
 
 def placers() -> str:

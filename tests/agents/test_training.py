@@ -10,10 +10,10 @@ import pytest
 
 from dovetail.agents.evolution.players import Players
 from dovetail.agents.evolution.replays import Score, make_replays
-from dovetail.agents.evolution.training import Progress, TrainingConfig, train
+from dovetail.agents.evolution.training import EvolutionProgress, TrainingConfig, train
 from dovetail.agents.history import Site, facts
 from dovetail.domain.errors import ConfigError
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering.learned import untrained
@@ -59,15 +59,15 @@ def test_a_folder_that_is_no_checkpoint_says_so(tmp_path: Path) -> None:
 def test_a_checkpoint_is_a_policy(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "net", Checkpoint("network", {"weights": untrained(0)}, {}))
     estimates = make_estimates(TRACE, "noisy:1")
-    found = run(TRACE, CLUSTER, Policy(str(tmp_path / "net")), estimates)
-    assert np.array_equal(found.start, run(TRACE, CLUSTER, Policy("saf"), estimates).start)
+    found = Run(TRACE, CLUSTER, Policy(str(tmp_path / "net")), estimates).replay()
+    assert np.array_equal(found.start, Run(TRACE, CLUSTER, Policy("saf"), estimates).replay().start)
     assert found.config["order_weights"] is not None
 
 
 def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     whole = train([HERE], tmp_path / "whole", TINY)
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: EvolutionProgress) -> None:
         if progress.epoch == 2:
             raise KeyboardInterrupt
 
@@ -109,7 +109,7 @@ def test_a_cluster_without_a_queue_has_nothing_to_teach(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_in_words() -> None:
-    told = str(Progress(3, 9, 0.1, Score(wait=-0.105, bsld=0.01)))
+    told = str(EvolutionProgress(3, 9, 0.1, Score(wait=-0.105, bsld=0.01)))
     assert told == "epoch 3/9: wait -10.0%, bsld +1.0% against SAF"
 
 

@@ -23,6 +23,8 @@ def interrupted(when: Callable[[], bool], *words: object, sign: int = signal.SIG
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # a process group of its own, as a shell gives it
+        # Whoever runs the tests in the background ignores SIGINT, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
         while not when() and child.poll() is None:

@@ -12,14 +12,17 @@ SLOPE = {"wait": [0.5]}  # nothing that Numba could compile
 
 
 def area(job: Any) -> float:
+    """g · e"""
     return float(job.gpus * job.estimate)
 
 
 def aged_area(job: Any, now: float) -> float:
+    """g · e, less half of the wait"""
     return float(job.gpus * job.estimate - 0.5 * (now - job.submit))
 
 
 def aged_area_in_python(job: Any, now: float) -> float:
+    """the same, out of a dict"""
     return float(job.gpus * job.estimate - SLOPE["wait"][0] * (now - job.submit))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail.cli.policies import about_placement
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.schedule import Schedule
@@ -14,6 +13,7 @@ from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
+from dovetail.testing import check_ordering
 from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
@@ -69,16 +69,6 @@ def test_every_ordering_is_legal_and_ends(
     assert np.isfinite(schedule.end[schedule.ran]).all()
 
 
-@pytest.mark.parametrize("placement", list(PLACEMENTS))
-def test_every_placement_decides_alike_twice(
-    trace: Trace, cluster: Cluster, placement: str
-) -> None:
-    first, second = (replay(trace, cluster, "saf", placement, Backfill.EASY) for _ in range(2))
-    np.testing.assert_array_equal(first.start, second.start)
-    np.testing.assert_array_equal(first.chunk_node, second.chunk_node)
-    np.testing.assert_array_equal(first.chunk_gpus, second.chunk_gpus)
-
-
-@pytest.mark.parametrize("name", list(PLACEMENTS))
-def test_every_placement_is_described_in_one_line(name: str) -> None:
-    assert about_placement(name, PLACEMENTS[name].prefer)
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_a_plain_function_is_held_to_what_every_ordering_is(name: str) -> None:
+    check_ordering(FUNCTIONS[name])

@@ -12,7 +12,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.jobs import Ints
 from dovetail.domain.policy import Estimates, Ordering
 from dovetail.envs import Pool, QueuePriorityConfig, SyntheticWindows
-from dovetail.envs.windows import Scene
+from dovetail.envs.windows import Episode
 from dovetail.simulator import Window
 from tests.builders import JobRow, cluster_of, estimates_of, trace_of
 
@@ -31,7 +31,7 @@ class Written:
     cluster: Cluster
     rows: tuple[JobRow, ...]
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
         trace, estimates = trace_of(*self.rows), estimates_of(*self.rows)
         window = Window(
             trace=trace,
@@ -45,7 +45,7 @@ class Written:
         )
         while True:
             told = Estimates(estimates.name, estimates.seconds)
-            yield Scene(window, self.cluster, told, predicted=np.ones(len(trace)))
+            yield Episode(window, self.cluster, told, predicted=np.ones(len(trace)))
 
 
 def pool_of(

@@ -14,7 +14,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill, Estimates
 from dovetail.domain.trace import Trace
 from dovetail.envs.config import QueuePriorityConfig
-from dovetail.envs.shown import SHOWN, show
+from dovetail.envs.visible_jobs import SHOWN, show
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation, simulate

@@ -19,7 +19,7 @@ from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import Bounds, components, lower_bounds
 from dovetail.evaluation.bounds.relaxations import share_out
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import Policy
@@ -169,7 +169,7 @@ def test_no_policy_beats_the_bound(
     case: Case, order: str, backfill: Backfill, placement: str
 ) -> None:
     policy = Policy(order, backfill.value, placement)
-    got = summary(run(case.trace, case.cluster, policy, case.estimates))
+    got = summary(Run(case.trace, case.cluster, policy, case.estimates).replay())
     least = lower_bounds(case.trace, case.cluster)
     if got["unfinished"] == got["jobs"]:
         assert math.isnan(least.wait_mean)

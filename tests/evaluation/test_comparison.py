@@ -14,10 +14,10 @@ from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.metrics import summary
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, compare
-from dovetail.evaluation.protocols import Window, default_estimates
-from dovetail.evaluation.run import run
+from dovetail.evaluation.protocols import Window
+from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.traces.estimates import default_estimates, make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import job, trace_of
 
@@ -45,7 +45,7 @@ def without_times(comparison: Comparison) -> Any:
 def test_without_windows_a_row_is_the_summary_of_the_whole_trace() -> None:
     result = compare(busy_trace(), CLUSTER, POLICIES, estimates="exact")
     exact = make_estimates(busy_trace(), "exact")
-    alone = summary(run(busy_trace(), CLUSTER, Policy("saf"), exact))
+    alone = summary(Run(busy_trace(), CLUSTER, Policy("saf"), exact).replay())
     for key in alone.keys() - {"config", "sim_seconds"}:
         assert result["saf+easy"].metrics[key] == alone[key], key
     assert result["saf+easy"].wait_percentiles[95] == pytest.approx(alone["wait_p95"])
@@ -56,8 +56,8 @@ def test_every_policy_gets_the_same_windows_and_estimates() -> None:
     noisy = make_estimates(busy_trace(), "noisy:1")
     for row in result.rows:
         for number, start in enumerate(result.config["window_starts"]):
-            trace, told = Window(start, start + 100).cut(busy_trace(), noisy)
-            alone = summary(run(trace, CLUSTER, row.policy, told))
+            whole = Run(busy_trace(), CLUSTER, row.policy, noisy)
+            alone = summary(Window(start, start + 100).cut(whole).replay())
             assert row.per_window["wait_mean"][number] == alone["wait_mean"]
         assert row.metrics["wait_mean"] == pytest.approx(sum(row.per_window["wait_mean"]) / 5)
 

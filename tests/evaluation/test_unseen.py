@@ -9,7 +9,7 @@ import pytest
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import Estimates
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
 from dovetail.evaluation.warm_windows import evaluate_windows, window_starts
 from dovetail.policies.policy import Policy
@@ -28,7 +28,7 @@ def test_unseen_results_are_means_over_the_last_jobs_and_over_draws() -> None:
     draws = draw_estimates(TRACE, "noisy:1", seed=4, count=2)
     found = evaluate_unseen(TRACE, CLUSTER, [SAF, FCFS], draws)
     saf, fcfs = found.rows
-    waits = [run(TRACE, CLUSTER, FCFS, told).wait[1800:] for told in draws]
+    waits = [Run(TRACE, CLUSTER, FCFS, told).replay().wait[1800:] for told in draws]
     assert (found.jobs, found.draws) == (200, 2)
     assert fcfs.wait == pytest.approx(np.mean(waits))
     assert saf.wait_ratio.value == 1.0
@@ -80,7 +80,7 @@ def test_windows_start_from_the_state_of_the_trace_and_measure_their_own_jobs() 
     told = make_estimates(TRACE, "noisy:1", 3)
     found = evaluate_windows(TRACE, CLUSTER, [SAF, FCFS], [told], first=1400, count=2, length=300)
     assert (found.jobs, found.groups) == (600, 2)
-    base = run(TRACE, CLUSTER, SAF, told)
+    base = Run(TRACE, CLUSTER, SAF, told).replay()
     means = []
     for start in (1400, 1700):
         window = warm_window(base, start, 300)

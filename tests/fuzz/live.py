@@ -13,7 +13,8 @@ from dovetail.live.backends.slurm.json_shapes import answer_of, jobs_of, nodes_o
 from dovetail.live.backends.slurm.process import Answer
 from dovetail.live.backends.slurm.scontrol import complaints
 from dovetail.live.backends.slurm.text_reader import TextReader
-from dovetail.live.install.slurm_conf import includes, settings, with_block, without_block
+from dovetail.live.install.slurm_conf import with_block, without_block
+from dovetail.slurm.conf import includes_of, lines_of, settings_of_conf
 from tests.fuzz.mutations import spoil_json, spoil_text
 from tests.fuzz.target import Target
 from tests.live.backends.test_job_rows import DEFAULTS
@@ -104,11 +105,12 @@ def read_rest(random: Random, folder: Path) -> None:
 def read_slurm_conf(random: Random, folder: Path) -> None:
     """What `install` looks for in it; our own block can be put in and taken out again."""
     text = spoil_text(FILES["slurm-conf"][1], random)
-    settings(text)
-    includes(text)
+    settings_of_conf(text)
+    includes_of(text)
+    list(lines_of(text))
     own = with_block(text, ["JobSubmitPlugins=lua"])
     assert with_block(own, ["JobSubmitPlugins=lua"]) == own
-    assert settings(without_block(own)) == settings(without_block(text))
+    assert settings_of_conf(without_block(own)) == settings_of_conf(without_block(text))
 
 
 def read_complaints(random: Random, folder: Path) -> None:

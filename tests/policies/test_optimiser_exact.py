@@ -224,7 +224,7 @@ def test_the_greedy_is_never_above_the_best_and_on_average_within_three_percent(
 
 def test_the_kernel_counts_points_as_the_objective_does() -> None:
     from dovetail.policies.optimiser.greedy import fill_often
-    from dovetail.policies.optimiser.solve import reduce_problem
+    from dovetail.policies.optimiser.solvers import reduce_problem
 
     for seed in range(20):
         problem = seeded_problem(seed)

@@ -13,7 +13,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.plan import JobPlan, Plan
 from dovetail.domain.policy import Backfill, Estimates, Placement
 from dovetail.domain.problem import Problem
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import Policy
@@ -133,5 +133,5 @@ def test_only_milp_needs_highs_and_says_how_to_get_it(monkeypatch: pytest.Monkey
 def test_a_planning_placement_works_wherever_a_placement_is_named(name: str) -> None:
     policy = Policy.parse(f"saf+easy@{name}")
     assert policy.label() == f"saf+easy@{name}"
-    schedule = run(CROWD, cluster_of("4x8"), policy, Estimates("exact", CROWD.jobs.run))
+    schedule = Run(CROWD, cluster_of("4x8"), policy, Estimates("exact", CROWD.jobs.run)).replay()
     assert schedule.config["placement"] == name

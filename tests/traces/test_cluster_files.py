@@ -10,8 +10,6 @@ import pytest
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ClusterError
 from dovetail.traces.clusters import CLUSTER_FORMATS, read_cluster
-from dovetail.traces.clusters.gres import gpus_of
-from dovetail.traces.clusters.hostlist import expand
 from dovetail.traces.source import read_head
 from tests.traces.samples import write
 
@@ -147,36 +145,26 @@ def test_node_tables_leave_out_cpu_machines(name: str, tmp_path: Path) -> None:
     assert found.notes == ("1 node has no GPU: left out",)
 
 
-@pytest.mark.parametrize(
-    ("gres", "expected"),
-    [
-        ("gpu:a100:4(S:0-1)", (4, "a100", False)),
-        ("gpu:8", (8, None, False)),
-        ("gpu", (1, None, False)),
-        ("gpu:A100:2(S:0),gpu:v100:1,shard:a100:8", (3, "a100", True)),
-        ("gpu:1g.5gb:7", (7, "1g.5gb", False)),
-        ("(null)", (0, None, False)),
-        (None, (0, None, False)),
-    ],
-)
-def test_generic_resources_tell_gpus_and_type(
-    gres: str | None, expected: tuple[int, str | None, bool]
-) -> None:
-    assert gpus_of(gres) == expected
+def test_a_node_of_several_types_counts_as_its_commonest(tmp_path: Path) -> None:
+    text = SCONTROL.replace("gpu:A100:4(S:0-1)", "gpu:v100:1,gpu:A100:2(S:0),shard:a100:8")
+    found = read_cluster(write(tmp_path / "nodes.txt", text))
+    assert [(n.gpus, n.gpu_type) for n in found.cluster.nodes] == [(3, "a100")]
+    assert "node gpu001 has several GPU types: all 3 taken as a100" in found.notes
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("a", ["a"]),
-        ("a,b", ["a", "b"]),
-        ("a[08-10,12]", ["a08", "a09", "a10", "a12"]),
-        ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
-        ("", []),
-    ],
-)
-def test_host_lists_expand_as_slurm_does(text: str, names: list[str]) -> None:
-    assert expand(text) == names
+def test_what_an_operator_wrote_changes_no_node(tmp_path: Path) -> None:
+    forged = "   Reason=Gres=gpu:a100:64 CPUTot=1 Partitions=mine [root@now]\n\nNodeName=cpu001"
+    text = SCONTROL.replace("\nNodeName=cpu001", forged)
+    found = read_cluster(write(tmp_path / "nodes.txt", text))
+    plain = read_cluster(write(tmp_path / "nodes.txt", SCONTROL))
+    assert found.cluster == plain.cluster
+
+
+def test_files_that_slurm_conf_includes_are_named(tmp_path: Path) -> None:
+    text = SLURM_CONF + "# include old.conf\nInclude more.conf\n"
+    found = read_cluster(write(tmp_path / "slurm.conf", text))
+    assert "not followed: include more.conf" in found.notes
+    assert "not followed: include old.conf" not in found.notes
 
 
 @pytest.mark.parametrize(

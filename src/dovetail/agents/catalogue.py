@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -14,11 +14,11 @@ from dovetail.agents.evolution.training import TrainingConfig, train
 from dovetail.agents.history import Site
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.registry import Registry
+from dovetail.domain.registry import Registry, instances_of
 from dovetail.policies.learned.checkpoint import Checkpoint
 
 
-class Progress(Protocol):
+class TrainingProgress(Protocol):
     """How far a training is; its text says how good the best network is."""
 
     @property
@@ -47,6 +47,27 @@ class Agent:
     name: str
     config: type[Any]
     load: Callable[[Engine], Train]
+    about: str  # one line for lists
+
+    def parse_settings(self, texts: Iterable[str]) -> dict[str, Any]:
+        """Settings written NAME=VALUE, as the types of their defaults; others cannot be written."""
+        known = {part.name: part.default for part in fields(self.config)}
+        found: dict[str, Any] = {}
+        for text in texts:
+            name, sign, value = text.partition("=")
+            kind = type(known.get(name))
+            if not sign or kind not in (int, float, str):
+                written = [n for n, default in known.items() if type(default) in (int, float, str)]
+                raise ConfigError(
+                    f"--set {text!r}: write NAME=VALUE with one of {', '.join(written)}"
+                )
+            try:
+                found[name] = kind(value)
+            except ValueError:
+                raise ConfigError(
+                    f"--set {text!r}: expected {name}={known[name]!r} or so"
+                ) from None
+        return found
 
     def configure(self, settings: Mapping[str, Any]) -> Any:
         """A configuration; a setting that the agent does not have is an error, not ignored."""
@@ -79,7 +100,14 @@ def _rltune(engine: Engine) -> Train:
 AGENTS: Registry[Agent] = Registry(
     "agent",
     {
-        "evolution": Agent("evolution", TrainingConfig, _evolution),
-        "rltune": Agent("rltune", RltuneConfig, _rltune),
+        "evolution": Agent(
+            "evolution",
+            TrainingConfig,
+            _evolution,
+            "evolution of an index of fifteen weighed terms, or of a network, on replays",
+        ),
+        "rltune": Agent("rltune", RltuneConfig, _rltune, "PPO against a base policy, as published"),
     },
+    group="dovetail.agents",
+    admit=instances_of(Agent),
 )

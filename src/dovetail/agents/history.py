@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.provenance import inputs_of
 from dovetail.domain.trace import Trace
 
 UNSEEN = 0.1
@@ -54,10 +55,7 @@ def facts(agent: str, config: Any, sites: Sequence[Site]) -> dict[str, Any]:
         "config": asdict(config),
         "sites": [
             {
-                "trace": site.trace.name,
-                "trace_digest": site.trace.digest(),
-                "cluster": site.cluster.name,
-                "cluster_digest": site.cluster.digest(),
+                **inputs_of(site.trace, site.cluster),
                 "jobs_known": len(site.trace) - round(UNSEEN * len(site.trace)),
             }
             for site in sites

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import typer
@@ -15,12 +16,19 @@ WRONG_INPUT = 2
 """The exit code that the command line's own usage errors have, too."""
 
 
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """One line, without the place in our source that Python would name."""
+    typer.echo(f"warning: {one_line(str(message))}", err=True)
+
+
 class FailsInWords(TyperGroup):
     """The root of the tree of commands: errors of all of them end here."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                return super().invoke(ctx)
         except DovetailError as problem:
             typer.echo(f"error: {one_line(str(problem))}", err=True)
             raise typer.Exit(WRONG_INPUT) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,7 +71,7 @@ def simulate(
     refuse_bad_targets(json=json, schedule=schedule)
     from dovetail import api
     from dovetail.cli.files import write_json
-    from dovetail.cli.loading import open_trace
+    from dovetail.cli.inputs import open_trace
     from dovetail.cli.schedule_file import write_schedule
     from dovetail.domain.metrics import summary
     from dovetail.policies.policy import Policy
@@ -97,11 +96,9 @@ def _replay(
 ) -> Schedule:
     from dovetail.cli import INTERRUPTED
     from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.protocols import default_estimates
-    from dovetail.evaluation.run import run
-    from dovetail.traces.estimates import make_estimates
+    from dovetail.evaluation.run import Run
 
-    told = make_estimates(trace, estimates or default_estimates(trace), seed)
+    run = Run.of(trace, cluster, policy, estimates, seed)
     warn_of_compiling()
     submitted = 0.0
     try:
@@ -112,12 +109,11 @@ def _replay(
                 submitted = fraction
                 report(fraction)
 
-            found = run(trace, cluster, policy, told, advance, check)
+            return run.replay(advance, check)
     except KeyboardInterrupt:
         done = f"{round(submitted * len(trace)):,} of {len(trace):,} jobs had been submitted"
         typer.echo(f"interrupted: {done}; nothing was written", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    return replace(found, config={**found.config, "seed": seed})
 
 
 def _show(schedule: Schedule, figures: dict[str, Any]) -> None:

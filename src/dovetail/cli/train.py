@@ -12,7 +12,7 @@ from dovetail.cli.interruption import tell_what_was_kept
 from dovetail.cli.options import JobsOption, LoadOption, SeedOption
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import Progress
+    from dovetail.agents.catalogue import TrainingProgress
 
 
 def _of(agent: str, metavar: str, flag: str, text: str, **more: Any) -> Any:
@@ -39,8 +39,8 @@ def train(
         typer.Option(
             "--agent",
             metavar="NAME",
-            help="How to learn: evolution (of an index of fifteen weighed terms, or of a network) "
-            "or rltune (PPO against a base policy).",
+            help="How to learn: evolution (of an index of fifteen weighed terms, or of a network), "
+            "rltune (PPO against a base policy), or one of another package (`dovetail policies`).",
         ),
     ] = "evolution",
     epochs: Annotated[
@@ -75,6 +75,15 @@ def train(
     start: Annotated[
         str | None,
         _of("rltune saf", "NAME", "--start", "What the network begins as: saf or random."),
+    ] = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting of the agent; may be given several times.",
+            show_default=False,
+        ),
     ] = None,
     workers: Annotated[
         int,
@@ -112,7 +121,7 @@ def train(
     """
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.engines import ENGINES
-    from dovetail.cli.loading import open_sites
+    from dovetail.cli.inputs import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
 
     chosen = AGENTS[agent]
@@ -120,7 +129,8 @@ def train(
         "epochs": epochs, "length": length, "family": family, "base": base, "metric": metric,
         "features": features, "start": start, "estimates": estimates, "seed": seed,
     }  # fmt: skip
-    config = chosen.configure({n: value for n, value in settings.items() if value is not None})
+    given = {name: value for name, value in settings.items() if value is not None}
+    config = chosen.configure({**given, **chosen.parse_settings(more or ())})
     learn = chosen.load(ENGINES[engine](address))
     sites = open_sites(traces, clusters, jobs, load, seed)
     count = sum(len(site.trace) for site in sites)
@@ -128,7 +138,7 @@ def train(
     last = None
     with progress_bar(f"learning from {count:,} jobs") as fraction:
 
-        def report(progress: Progress) -> None:
+        def report(progress: TrainingProgress) -> None:
             nonlocal last
             last = progress
             fraction(progress.epoch / progress.epochs, str(progress))

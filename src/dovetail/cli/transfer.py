@@ -62,7 +62,7 @@ def transfer(
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.engines import ENGINES
     from dovetail.cli.files import write_json
-    from dovetail.cli.loading import open_sites
+    from dovetail.cli.inputs import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
     from dovetail.evaluation.transfer import transfer as matrix
     from dovetail.policies.policy import Policy

@@ -158,6 +158,10 @@ class Cluster:
 
     def digest(self) -> str:
         """A hash of everything that can change a schedule."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         parts = [(p.name, sorted(p.nodes), p.priority) for p in self.partitions]
         text = repr((self.nodes, parts, sorted(self.speed.items()), sorted(self.qos.items())))
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -5,6 +5,7 @@ DovetailError
 ├── ConfigError          a value or key of a configuration that makes no sense
 │   ├── ClusterError     a cluster description that cannot be built
 │   └── MigRuleError     a cut of a GPU that the hardware does not allow, with the broken rule
+├── ExtensionError       a part of another package that cannot be used, with the package's name
 ├── OutputError          a file that cannot be written
 └── TraceError           a trace that cannot be used as it is
     └── BadRow           one row of a trace file, with file and line
@@ -35,6 +36,10 @@ class MigRuleError(ConfigError):
     def __init__(self, rule: str, problem: str) -> None:
         self.rule, self.problem = rule, problem
         super().__init__(f"{problem} ({rule})")
+
+
+class ExtensionError(DovetailError):
+    """A part of another package that cannot be used."""
 
 
 class OutputError(DovetailError):

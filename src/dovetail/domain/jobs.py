@@ -79,6 +79,12 @@ class Jobs:
     deadline: Floats  # seconds, absolute; NaN: none
     exempt: Bools  # SLA-bound: learned policies leave these jobs alone
     recorded_start: Floats  # when the real cluster started it; NaN: unknown
+    name: Names  # the job's name, or its executable
+    account: Names  # who pays: Slurm's account, SWF's group
+    work_dir: Names  # where it was submitted
+    submit_line: Names  # with what command
+    array: Names  # id of the array that it is a task of; UNKNOWN: of none
+    restarts: Ints  # how often it had been requeued when it was submitted like this
 
     def __post_init__(self) -> None:
         count = len(self.ids)
@@ -122,6 +128,12 @@ class JobColumns:
     deadline: ArrayLike | None = None
     exempt: ArrayLike | None = None
     recorded_start: ArrayLike | None = None
+    name: Sequence[str | None] | Names | None = None
+    account: Sequence[str | None] | Names | None = None
+    work_dir: Sequence[str | None] | Names | None = None
+    submit_line: Sequence[str | None] | Names | None = None
+    array: Sequence[str | None] | Names | None = None
+    restarts: ArrayLike | None = None
     _count: int = field(init=False, default=0)
 
     def build(self) -> Jobs:
@@ -135,8 +147,7 @@ class JobColumns:
             run=np.asarray(self.run, np.float64),
             gpus=np.asarray(self.gpus, np.int64),
             limit=self._floats(self.limit, np.nan),
-            nodes=np.asarray(0 if self.nodes is None else self.nodes, np.int64)
-            * np.ones(self._count, np.int64),
+            nodes=self._counts(self.nodes),
             cpus=self._floats(self.cpus, 0.0),
             memory=self._floats(self.memory, 0.0),
             gpu_type=self._names(self.gpu_type),
@@ -151,7 +162,16 @@ class JobColumns:
             if self.exempt is None
             else np.asarray(self.exempt, np.bool_),
             recorded_start=self._floats(self.recorded_start, np.nan),
+            name=self._names(self.name),
+            account=self._names(self.account),
+            work_dir=self._names(self.work_dir),
+            submit_line=self._names(self.submit_line),
+            array=self._names(self.array),
+            restarts=self._counts(self.restarts),
         )
+
+    def _counts(self, given: ArrayLike | None) -> Ints:
+        return np.asarray(0 if given is None else given, np.int64) * np.ones(self._count, np.int64)
 
     def _floats(self, given: ArrayLike | None, default: float) -> Floats:
         if given is None:

@@ -1,11 +1,13 @@
 """What a policy is: an ordering scores waiting jobs, a placement prefers nodes.
 
 Both are plain data around a small compiled function, so that one object serves simulator,
-environment and daemon. Three lines of use:
+environment and daemon.
 
-    order = Ordering("fcfs", score=..., varies=False)
-    place = Placement("best-fit", prefer=...)
-    schedule = simulate(trace, cluster, order, place, Backfill.EASY, estimates)
+>>> @preferring
+... def fullest(p, chunk, free, run, busy, seen):
+...     return float(free)
+>>> Placement("fullest", fullest, about="the fullest node that fits").prefer(None, 1, 3, 0, 0, None)
+3.0
 """
 
 from __future__ import annotations
@@ -144,10 +146,15 @@ class Ordering:
     uses_prediction: bool = False
     uses_state: bool = False  # the simulator keeps DemandFacts and all of ClusterFacts
     weights: Floats = field(default_factory=lambda: np.empty(0))  # of a network; after parameters
+    about: str = ""  # one line for lists; empty: the first of the score function's docstring
 
     def numbers(self) -> Floats:
         """What the score function gets: the parameters, then the weights."""
         return np.concatenate(([*self.parameters.values()], self.weights)).astype(np.float64)
+
+    @property
+    def description(self) -> str:
+        return self.about or _first_line(self.score.__doc__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +168,15 @@ class Placement:
     uses_time: bool = False  # the preference looks at how long the node stays busy
     weights: Floats = field(default_factory=lambda: np.empty(0))  # its parameters
     optimiser: Optimiser | None = None  # asked where there is a choice; `prefer` where it fails
+    about: str = ""  # one line for lists; empty: the first of the preference's docstring
+
+    @property
+    def description(self) -> str:
+        return self.about or _first_line(self.prefer.__doc__)
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
 
 
 class Backfill(Enum):
@@ -169,6 +185,17 @@ class Backfill(Enum):
     NONE = "none"
     EASY = "easy"
     CONSERVATIVE = "conservative"
+
+    @property
+    def about(self) -> str:
+        return _BACKFILLS[self]
+
+
+_BACKFILLS = {
+    Backfill.NONE: "nothing passes a blocked job that shares its nodes",
+    Backfill.EASY: "jobs pass if they do not delay the reservation of the first blocked job",
+    Backfill.CONSERVATIVE: "jobs pass if they break no promise; every waiting job has one",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +257,10 @@ class SlurmBackfill:
             return cls.parse(",".join(word for word in words if word.startswith(known)))
         except ConfigError:  # Slurm, too, then takes its defaults
             return cls()
+
+    @property
+    def about(self) -> str:
+        return "as sched/backfill does: every bf_interval, whole nodes, times rounded"
 
     @property
     def value(self) -> str:

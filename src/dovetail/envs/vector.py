@@ -32,7 +32,7 @@ Infos = dict[str, Any]
 Seeds = int | Sequence[int | None] | None
 
 
-class Batch(Protocol):
+class EnvironmentBatch(Protocol):
     """Environments that one call steps; they begin anew by themselves with what follows."""
 
     count: int
@@ -65,7 +65,8 @@ class BatchVectorEnv(VectorEnv[Seen, Any, NDArray[Any]]):
     }
 
     def __init__(
-        self, batch: Batch, observation: gymnasium.Space[Any], action: gymnasium.Space[Any],
+        self, batch: EnvironmentBatch, observation: gymnasium.Space[Any],
+        action: gymnasium.Space[Any],
         copy: bool = True,
     ) -> None:  # fmt: skip
         self.batch, self.copy = batch, copy

@@ -27,7 +27,7 @@ STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Episode:
     """A window, the cluster it runs on, and what is told of run times."""
 
     window: Window
@@ -39,7 +39,7 @@ class Scene:
 class Generator(Protocol):
     """Makes scenes without end; the same random numbers give the same scenes."""
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]: ...
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class TraceWindows:
                 f"length is {self.length}, expected 1 to {len(self.trace)}, the jobs of the trace"
             )
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
         told = make_estimates(self.trace, self.estimates, seed=int(random.integers(1 << 31)))
         simulation = Simulation(
             self.trace, self.cluster, base, PLACEMENT, Backfill.EASY, told, HISTORY
@@ -70,7 +70,7 @@ class TraceWindows:
             window = warm_window(whole, first, self.length)
             # As told on arrival: predictions are those of the whole history, not of the window's.
             own = Estimates(told.name, whole.estimate[window.rows])
-            yield Scene(window, self.cluster, own, predicted[window.rows])
+            yield Episode(window, self.cluster, own, predicted[window.rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class SyntheticWindows:
     estimates: str = "noisy:1"
     seed: int = 0
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
         cluster = Cluster.parse(self.cluster)
         trace = synthesize(
             WORKLOADS[self.workload], self.jobs, self.seed, self.load, cluster.total_gpus
         )
-        return TraceWindows(trace, cluster, self.length, self.estimates).scenes(base, random)
+        return TraceWindows(trace, cluster, self.length, self.estimates).episodes(base, random)

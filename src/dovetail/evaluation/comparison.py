@@ -6,21 +6,25 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dovetail.domain.arguments import expect, whole, wrong_type
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.measures import MEASURES, Better
+from dovetail.domain.provenance import inputs_of, version
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
-from dovetail.evaluation.protocols import default_estimates, plan
-from dovetail.evaluation.run import version
+from dovetail.evaluation.protocols import plan
+from dovetail.evaluation.run import Run
 from dovetail.policies.policy import OWN, Policy, PolicyLike, as_policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.traces.clusters.load import load_cluster
 from dovetail.traces.inspect import describe
+from dovetail.traces.load import load_trace
 
 HIGHER_IS_BETTER = frozenset(
     measure.name for measure in MEASURES.values() if measure.better is Better.HIGHER
@@ -75,8 +79,8 @@ class Comparison:
 
 
 def compare(
-    trace: Trace,
-    cluster: Cluster,
+    trace: Trace | str | Path,
+    cluster: Cluster | str | Path,
     policies: Iterable[PolicyLike],
     estimates: str | None = None,
     seed: int = 0,
@@ -94,9 +98,14 @@ def compare(
     for any number of `workers`; without one, processes are started where they pay.
     """
     chosen = _distinct(policies)
-    windows = plan(trace, sequences, length, seed)
-    told = make_estimates(trace, estimates or default_estimates(trace), seed)
-    work = Work(trace, cluster, told, chosen, windows)
+    if estimates is not None:
+        expect("estimates", estimates, str, words="a kind of estimates such as noisy:1")
+    seed, length = whole("seed", seed, low=0), whole("length", length, low=1)
+    sequences = None if sequences is None else whole("sequences", sequences, low=1)
+    workers = None if workers is None else whole("workers", workers, low=1)
+    run = Run.of(load_trace(trace), load_cluster(cluster), chosen[0], estimates, seed)
+    windows = plan(run.trace, sequences, length, seed)
+    work = Work(run, chosen, windows)
     labels = _labels(chosen)
     outcomes: dict[Task, Outcome] = {}
     total = len(chosen) * len(windows)
@@ -118,28 +127,27 @@ def compare(
             for p, policy in enumerate(chosen)
             if Task(kept[0], p) in outcomes
         ),
-        bound=mean_bounds([lower_bounds(windows[w].cut(trace, told)[0], cluster) for w in kept]),
+        bound=mean_bounds([lower_bounds(windows[w].cut(run).trace, run.cluster) for w in kept]),
         config={
             "version": version(),
             "seed": seed,
-            "estimates": told.name,
+            "estimates": run.estimates.name,
             "policies": [policy.label() for policy in chosen],
             "sequences": sequences,
             "length": None if sequences is None else length,
             "window_starts": None if sequences is None else [windows[w].start for w in kept],
-            "trace": trace.name,
-            "trace_digest": trace.digest(),
-            "cluster": cluster.name,
-            "cluster_digest": cluster.digest(),
-            "cluster_nodes": len(cluster.nodes),
-            "cluster_gpus": cluster.total_gpus,
+            **inputs_of(run.trace, run.cluster),
+            "cluster_nodes": len(run.cluster.nodes),
+            "cluster_gpus": run.cluster.total_gpus,
         },
-        trace_facts=describe(trace),
+        trace_facts=describe(run.trace),
         complete=len(outcomes) == total,
     )
 
 
 def _distinct(policies: Iterable[PolicyLike]) -> tuple[Policy, ...]:
+    if isinstance(policies, str) or not isinstance(policies, Iterable):
+        raise wrong_type("policies", policies, 'a list of policies such as ["fcfs", "saf"]')
     chosen = tuple(dict.fromkeys(map(as_policy, policies)))
     if not chosen:
         raise ConfigError("no policy to compare; name one or more, for example fcfs, saf+none")

@@ -8,19 +8,16 @@ import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
-from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import Estimates
 from dovetail.domain.processes import submit
-from dovetail.domain.trace import Trace
 from dovetail.evaluation.protocols import Window
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
 
 SMALL = 3_000_000
@@ -53,9 +50,7 @@ class Stopped(Exception):  # noqa: N818 - reads as what happened
 class Work:
     """All that a worker needs."""
 
-    trace: Trace
-    cluster: Cluster
-    estimates: Estimates
+    run: Run  # of the whole trace, whatever its policy
     policies: tuple[Policy, ...]
     windows: tuple[Window, ...]
 
@@ -65,8 +60,8 @@ class Work:
         return [Task(w, p) for w in range(len(self.windows)) for p in range(count)]
 
     def perform(self, task: Task, progress: Callable[[float], None] | None = None) -> Outcome:
-        trace, estimates = self.windows[task.window].cut(self.trace, self.estimates)
-        schedule = run(trace, self.cluster, self.policies[task.policy], estimates, progress)
+        part = self.windows[task.window].cut(self.run)
+        schedule = replace(part, policy=self.policies[task.policy]).replay(progress)
         return Outcome(summary(schedule), schedule.wait[schedule.ran])
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
+from dovetail.evaluation.run import Run
 from dovetail.traces.split import windows
 
 
@@ -19,13 +18,14 @@ class Window:
     start: int
     stop: int
 
-    def cut(self, trace: Trace, estimates: Estimates) -> tuple[Trace, Estimates]:
+    def cut(self, run: Run) -> Run:
         """The window's jobs with the estimates that they have in the whole trace."""
-        if (self.start, self.stop) == (0, len(trace)):
-            return trace, estimates
-        seconds = estimates.seconds
+        if (self.start, self.stop) == (0, len(run.trace)):
+            return run
+        seconds = run.estimates.seconds
         part = None if seconds is None else seconds[self.start : self.stop]
-        return trace.slice(self.start, self.stop), Estimates(estimates.name, part)
+        trace = run.trace.slice(self.start, self.stop)
+        return replace(run, trace=trace, estimates=Estimates(run.estimates.name, part))
 
 
 def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[Window, ...]:
@@ -39,8 +39,3 @@ def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[W
     if sequences < 1:
         raise ConfigError(f"sequences is {sequences}, expected 1 or more")
     return tuple(Window(at, at + length) for at in windows(trace, sequences, length, seed))
-
-
-def default_estimates(trace: Trace) -> str:
-    """What a scheduler would really have known: limits where all jobs have one, else history."""
-    return "predicted" if np.isnan(trace.jobs.limit).any() else "limit"

@@ -18,7 +18,7 @@ from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Unseen, measure, standings
 from dovetail.policies.policy import Policy
 from dovetail.traces.estimates import make_estimates
@@ -57,7 +57,7 @@ def evaluate_unseen(
     for policy in policies:
         found = []
         for estimates in draws:
-            schedule = run(trace, cluster, policy, estimates)
+            schedule = Run(trace, cluster, policy, estimates).replay()
             rows = np.flatnonzero(schedule.ran & (np.arange(len(trace)) >= first))
             found.append(measure(schedule, rows))
             progress((len(measured) + len(found) / len(draws)) / len(policies))

@@ -19,7 +19,7 @@ from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds, mean_bounds
-from dovetail.evaluation.run import run
+from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Unseen, measure, standings
 from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
@@ -87,7 +87,7 @@ def _play(
     size: int,
 ) -> tuple[Floats, Floats]:
     """Means [policies, metrics, windows] over own jobs, and how many of these ran [windows]."""
-    base = run(trace, cluster, BASE, estimates)
+    base = Run(trace, cluster, BASE, estimates).replay()
     parts = [policy.parts() for policy in policies]
     means, counts = np.full((len(policies), 3, len(starts)), np.nan), np.zeros(len(starts))
     for at, start in enumerate(starts):

@@ -1,8 +1,13 @@
 """A policy: an order, a backfill and a placement, written `saf+easy@best-fit` or given as objects.
 
-as_policy("saf+none@fgd")                       # names, or the folder of a checkpoint
-as_policy(Ordering("mine", score))              # objects of your own, a placement alike
-as_policy(lambda job: job.gpus * job.estimate)  # a plain function of a job
+>>> as_policy("saf+none@fgd").label()  # or the folder of a checkpoint
+'saf+none@fgd'
+>>> as_policy(PLACEMENTS["fgd"]).label()  # an object, of your own too; an Ordering alike
+'fcfs+easy@fgd'
+>>> def area(job):
+...     return job.gpus * job.estimate
+>>> as_policy(area).label()  # a plain function of a job
+'area+easy@best-fit'
 """
 
 from __future__ import annotations
@@ -15,8 +20,8 @@ from pathlib import Path
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.domain.registry import Registry
-from dovetail.policies.ordering import ORDERINGS
-from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
+from dovetail.policies.placement import OWN, PLACEMENTS
 
 BACKFILLS: Registry[BackfillRule] = Registry(
     "backfill", {part.value: part for part in (*Backfill, SlurmBackfill())}
@@ -34,12 +39,8 @@ def backfill_named(text: str) -> BackfillRule:
     return SlurmBackfill.parse(parameters)
 
 
-SHIPPED_NAME = "dovetail"
 SHIPPED = Path(__file__).parent / "learned" / "shipped"
 """A policy trained on several histories, for clusters without a training of their own."""
-
-OWN = "own"
-"""The placement that a checkpoint was trained with."""
 
 
 def policy_named(text: str) -> tuple[Ordering, Placement]:
@@ -77,11 +78,17 @@ class Policy:
     placement: str = ""  # empty: best-fit, or what the checkpoint was trained with
     ordering: Ordering | None = field(default=None, repr=False)  # None: the one of that name
     placer: Placement | None = field(default=None, repr=False)  # likewise
+    rule: BackfillRule | None = field(default=None, repr=False)  # likewise
 
     def __post_init__(self) -> None:
         if not self.placement:
             trained = self.ordering is None and checkpoint_folder(self.order)
             object.__setattr__(self, "placement", OWN if trained else "best-fit")
+        # Other processes, to which a policy may be sent, know nothing of what was registered here.
+        if self.ordering is None and ORDERINGS.is_registered(self.order):
+            object.__setattr__(self, "ordering", ORDERINGS[self.order])
+        if self.placer is None and PLACEMENTS.is_registered(self.placement):
+            object.__setattr__(self, "placer", PLACEMENTS[self.placement])
         # Looking each part up is the check: an unknown name answers "did you mean".
         self.parts()
 
@@ -99,7 +106,7 @@ class Policy:
         else:
             ordering, own = self.ordering, PLACEMENTS["best-fit"]
         placement = self.placer or (own if self.placement == OWN else PLACEMENTS[self.placement])
-        return ordering, placement, backfill_named(self.backfill)
+        return ordering, placement, self.rule or backfill_named(self.backfill)
 
     def names(self) -> dict[str, str]:
         """What a result says of it."""

@@ -1,6 +1,15 @@
 """Run-time estimates from history."""
 
+from dovetail.domain.policy import Predictor
+from dovetail.domain.registry import Registry, instances_of
 from dovetail.prediction.error import PredictionError, prediction_error
 from dovetail.prediction.history import HISTORY
 
-__all__ = ["HISTORY", "PredictionError", "prediction_error"]
+PREDICTORS: Registry[Predictor] = Registry(
+    "predictor",
+    {HISTORY.name: HISTORY},
+    group="dovetail.predictors",
+    admit=instances_of(Predictor),
+)
+
+__all__ = ["HISTORY", "PREDICTORS", "PredictionError", "prediction_error"]

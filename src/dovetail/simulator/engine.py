@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from dovetail.domain.policy import (
     Predictor,
     SlurmBackfill,
 )
+from dovetail.domain.provenance import inputs_of
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.simulator.build import Tables
@@ -66,18 +68,7 @@ class Simulation:
         if predicts and predictor is None:
             raise ConfigError(f"{ordering.name} with {estimates.name} estimates needs a predictor")
         self.trace, self.cluster, self.ordering = trace, cluster, ordering
-        self.config = {
-            "order": ordering.name,
-            "order_parameters": dict(ordering.parameters),
-            "order_weights": digest_of(ordering.weights),
-            "placement": placement.name,
-            "backfill": backfill.value,
-            "estimates": estimates.name,
-            "trace": trace.name,
-            "trace_digest": trace.digest(),
-            "cluster": cluster.name,
-            "cluster_digest": cluster.digest(),
-        }
+        self.placement, self.backfill, self.estimates = placement, backfill, estimates
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history)
         if backfill is Backfill.CONSERVATIVE:
@@ -141,8 +132,22 @@ class Simulation:
             events=int(world["events"]),
             fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
             sim_seconds=self._seconds,
-            config={**self.config, "plans": self.planner.counts()} if self.planner else self.config,
+            config=self.config(),
         )
+
+    def config(self) -> dict[str, Any]:
+        """What the schedule depends on; worked out for a result only, as hashing takes its time."""
+        plans = {"plans": self.planner.counts()} if self.planner else {}
+        return {
+            "order": self.ordering.name,
+            "order_parameters": dict(self.ordering.parameters),
+            "order_weights": digest_of(self.ordering.weights),
+            "placement": self.placement.name,
+            "backfill": self.backfill.value,
+            "estimates": self.estimates.name,
+            **inputs_of(self.trace, self.cluster),
+            **plans,
+        }
 
 
 def simulate(

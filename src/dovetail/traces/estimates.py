@@ -31,6 +31,11 @@ def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
     raise ConfigError(f"estimates {spec!r} unknown: {_FORMS}")
 
 
+def default_estimates(trace: Trace) -> str:
+    """What a scheduler would really have known: limits where all jobs have one, else history."""
+    return "predicted" if np.isnan(trace.jobs.limit).any() else "limit"
+
+
 def _limits(trace: Trace) -> Floats:
     unknown = int(np.isnan(trace.jobs.limit).sum())
     if unknown:

@@ -51,6 +51,12 @@ FIELDS: Registry[Field] = Registry(
             Field("deadline", "deadline", "deadline", Holds.TIME, "when it should have ended"),
             Field("exempt", "exempt", "exempt", Holds.NUMBER, "1: policies leave it alone"),
             Field("start", "recorded_start", "start_time", Holds.TIME, "when it really started"),
+            Field("name", "name", "job_name", Holds.NAME, "the job's name, or its executable"),
+            Field("account", "account", "account", Holds.NAME, "who pays: an account or group"),
+            Field("work_dir", "work_dir", "work_dir", Holds.NAME, "where it was submitted"),
+            Field("submit_line", "submit_line", "submit_line", Holds.NAME, "with what command"),
+            Field("array", "array", "array_id", Holds.NAME, "the array that it is a task of"),
+            Field("restarts", "restarts", "restarts", Holds.NUMBER, "times it had been requeued"),
         )
     },
 )

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import polars as pl
+
+from dovetail.slurm.durations import seconds_of
 
 _TAIL = r"^(\.\d+)?\s*(Z|UTC|[+-]\d\d:?\d\d)?$"
 
@@ -37,16 +43,29 @@ def ambiguous_times(text: pl.Series, zone: str) -> int:
     return int((first != second).sum())
 
 
-def clock_seconds(text: pl.Series) -> pl.Series:
-    """Slurm's `[days-]hours:minutes:seconds` (or `minutes:seconds`) in seconds."""
-    parts = text.str.extract_groups(
-        r"^(?:(?<days>\d+)-)?(?:(?<hours>\d+):)?(?<minutes>\d+):(?<seconds>\d+)(?:\.\d+)?$"
-    ).struct.unnest()
-    names = (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
-    sums = [pl.col(name).cast(pl.Float64).fill_null(0.0) * factor for name, factor in names]
-    return parts.select(
-        pl.when(pl.col("seconds").is_not_null()).then(pl.sum_horizontal(sums))
-    ).to_series()
+def durations(text: pl.Series) -> pl.Series:
+    """Slurm's durations in seconds; null where there is none."""
+    return read_unique(text, _seconds, pl.Float64)
+
+
+def clocks(text: pl.Series) -> pl.Series:
+    """Durations with a colon: what a bare number counts is for the column to say."""
+    colon = text.str.contains(":", literal=True)
+    return durations(pl.select(pl.when(colon).then(text)).to_series())
+
+
+def read_unique(
+    text: pl.Series, read: Callable[[str], Any], dtype: type[pl.DataType] | pl.DataType
+) -> pl.Series:
+    """Each text by a plain function, each once: a million jobs have few different ones."""
+    unique = text.drop_nulls().unique()
+    values = pl.Series([read(one) for one in unique], dtype=dtype)
+    return text.replace_strict(unique, values, default=None, return_dtype=dtype)
+
+
+def _seconds(text: str) -> float | None:
+    seconds = seconds_of(text)
+    return None if math.isnan(seconds) else seconds
 
 
 def _naive(text: pl.Series) -> pl.Series:

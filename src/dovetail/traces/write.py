@@ -42,6 +42,8 @@ def _frame(jobs: Jobs) -> pl.DataFrame:
         if item.name == "ids":
             columns[COLUMNS["id"]] = pl.Series(column.tolist(), dtype=pl.String)
         elif isinstance(column, Names):
+            if not column.values:  # nothing known: reading it back gives the same
+                continue
             # An Enum keeps the codes: names in the same order, also those that no row has.
             columns[COLUMNS[item.name]] = _enum(column)
         elif column.dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""What scontrol, sprio and sshare print, and Slurm's words for amounts and lists."""
+"""Nodes, priorities and shares from what scontrol, sprio and sshare print."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dovetail.live.backends.base import Unreadable
-from dovetail.live.backends.slurm.arrays import doubtful, joined, ranges_of, tasks_of, without_split
+from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
 from dovetail.live.backends.slurm.priorities import factors_of, shares_of
-from dovetail.live.backends.slurm.requests import gpus_of, request_of, seconds_of
 from dovetail.live.backends.slurm.show import (
     nodes_of,
     partitions_of,
     reservations_of,
-    settings_of,
-    state_of,
 )
 from dovetail.live.model.snapshot import Factor, LiveJob, Share
+from dovetail.slurm.show import settings_of
 
 SAMPLES = Path(__file__).parent / "samples" / "22.05"
 
@@ -51,20 +47,6 @@ def test_a_drained_node_tells_its_reason_without_who_and_when() -> None:
     assert not node.usable
     assert node.reason == "State=IDLE they say"
     assert (node.gpus, node.gpus_used) == (2, 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "base", "flags"),
-    [
-        ("IDLE", "IDLE", set()),
-        ("DOWN*", "DOWN", {"NOT_RESPONDING"}),
-        ("MIXED+DRAIN", "MIXED", {"DRAIN"}),
-        ("IDLE+CLOUD+POWERED_DOWN", "IDLE", {"CLOUD", "POWERED_DOWN"}),
-        ("ALLOCATED+PLANNED*", "ALLOCATED", {"PLANNED", "NOT_RESPONDING"}),
-    ],
-)
-def test_states_of_nodes(text: str, base: str, flags: set[str]) -> None:
-    assert state_of(text) == (base, frozenset(flags))
 
 
 def test_partitions_of_a_real_cluster() -> None:
@@ -144,57 +126,6 @@ def test_shares_are_parts_of_the_whole_at_any_depth() -> None:
         Share("biology", 0.29, 0.25),
     )
     assert shares_of("") == ()
-
-
-def test_gpus_are_counted_from_the_request_where_slurm_does_not_count_them() -> None:
-    plain = "cpu=6,mem=3000M,node=2,billing=6"
-    assert request_of(plain, "gres:gpu:a100:3", "", "", "", "6").gpus == 3
-    assert request_of(plain, "", "gres:gpu:4", "", "", "6").gpus == 8
-    assert request_of(plain, "", "", "", "gres/gpu:h100:1", "6")[:2] == (6, "h100")
-    assert request_of(plain, "", "gres/gpu=2", "", "", "6").gpus == 4
-    assert request_of(plain, "N/A", "N/A", "N/A", "N/A", "1").gpus == 0
-    counted = f"{plain},gres/gpu=5,gres/gpu:a100=3,gres/gpu:h100=2"
-    assert request_of(counted, "", "gres:gpu:4", "", "", "6")[:2] == (5, "a100|h100")
-
-
-@pytest.mark.parametrize(
-    ("gres", "gpus", "kind"),
-    [
-        ("gpu:p100:4(IDX:0-3)", 4, "p100"),
-        ("gpu:2(S:0)", 2, ""),
-        ("gpu", 1, ""),
-        ("gpu:a100", 1, "a100"),
-        ("gpu:a100:2,gpu:1g.5gb:3,shard:8", 5, "a100|1g.5gb"),
-        ("gpu:(null):0(IDX:N/A)", 0, ""),
-        ("gpu:a100:0(IDX:N/A)", 0, ""),
-        ("craynetwork:1", 0, ""),
-        ("", 0, ""),
-    ],
-)
-def test_generic_resources(gres: str, gpus: int, kind: str) -> None:
-    assert gpus_of(gres) == (gpus, kind)
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("5:00", 300), ("1:00:00", 3600), ("2-03:00:01", 183601), ("7", 420), ("1-0", 86400)],
-)
-def test_durations(text: str, seconds: float) -> None:
-    assert seconds_of(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["UNLIMITED", "NOT_SET", "INVALID", "", "-5", "x-1:00"])
-def test_durations_that_are_none(text: str) -> None:
-    assert math.isnan(seconds_of(text))
-
-
-def test_task_lists_in_all_their_forms() -> None:
-    assert tasks_of("1-9:4,12,20-21%3") == {1, 5, 9, 12, 20, 21}
-
-
-@given(st.sets(st.integers(0, 500), min_size=1))
-def test_task_lists_come_back_as_they_went(tasks: set[int]) -> None:
-    assert tasks_of(ranges_of(tasks)) == tasks
 
 
 def task(number: int, id: int, array: int = 17, state: str = "PENDING") -> LiveJob:

@@ -22,7 +22,8 @@ from dovetail.live.install.plan import (
     plan_install,
     plan_uninstall,
 )
-from dovetail.live.install.slurm_conf import settings, with_block, without_block
+from dovetail.live.install.slurm_conf import with_block, without_block
+from dovetail.slurm.conf import settings_of_conf
 
 CONF = "ClusterName=test\nSchedulerType=sched/backfill # as ever\n"
 STAMP = "20260101T120000"
@@ -74,7 +75,7 @@ def test_taking_the_block_out_gives_the_same_text_byte_for_byte(
     changed = with_block(text, lines)
     assert without_block(changed) == text
     assert with_block(changed, lines) == changed
-    assert settings(changed) == settings(text) | settings("\n".join(lines))
+    assert settings_of_conf(changed) == settings_of_conf(text) | settings_of_conf("\n".join(lines))
 
 
 def test_an_installation_writes_these_files_and_no_others(places: Places) -> None:
@@ -92,7 +93,7 @@ def test_an_installation_writes_these_files_and_no_others(places: Places) -> Non
     for text in content(places).values():
         assert str(places.prefix).encode() not in text
         assert b"@run_dir@" not in text
-    said = settings(places.on_disk(places.slurm_conf).read_text())
+    said = settings_of_conf(places.on_disk(places.slurm_conf).read_text())
     assert said["prologslurmctld"] == said["epilogslurmctld"] == "/usr/local/libexec/dovetail/wake"
     assert said["jobsubmitplugins"] == "lua"
 
@@ -189,7 +190,7 @@ def test_included_files_count_as_well(places: Places) -> None:
 def test_other_parts_can_be_installed_beside_a_sites_own_hooks(places: Places) -> None:
     set_conf(places, f"{CONF}PrologSlurmctld=/site/prolog\n")
     install(places, frozenset({InstallPart.SERVICE, InstallPart.SUBMIT}))
-    said = settings(places.on_disk(places.slurm_conf).read_text())
+    said = settings_of_conf(places.on_disk(places.slurm_conf).read_text())
     assert said["prologslurmctld"] == "/site/prolog"
     assert said["jobsubmitplugins"] == "lua"
 
@@ -208,7 +209,7 @@ def test_a_sites_own_submit_script_is_kept_and_loads_ours_when_its_owner_says_so
     script.write_text(f"-- the site's\n{line}\n")
     install(places)
     assert script.read_text() == f"-- the site's\n{line}\n"
-    said = settings(places.on_disk(places.slurm_conf).read_text())
+    said = settings_of_conf(places.on_disk(places.slurm_conf).read_text())
     assert said["jobsubmitplugins"] == "throttle,lua"
     uninstall(places)
     assert script.read_text() == f"-- the site's\n{line}\n"

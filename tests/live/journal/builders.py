@@ -23,8 +23,12 @@ def change(job: int, after: Value = 7, before: Value = 0, knob: Knob = Knob.SITE
 
 
 def act(journal: Journal, *changes: Change, wall: float = 0.0, error: str = "") -> None:
-    """Send changes to a cluster that answers the same to all."""
-    ledger = Ledger(journal)
+    """Send changes to a cluster that answers the same to all, as a daemon that just started."""
+    settle(Ledger(journal), *changes, wall=wall, error=error)
+
+
+def settle(ledger: Ledger, *changes: Change, wall: float = 0.0, error: str = "") -> None:
+    """The same, as a daemon that goes on."""
     intents = ledger.intend(changes, wall)
     ledger.settle(intents, [Result(sent, error) for sent in changes], wall)
 

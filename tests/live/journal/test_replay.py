@@ -18,7 +18,7 @@ from dovetail.cli.live.replay import live_replay
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.metrics import summary
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.run import run as replay_policy
+from dovetail.evaluation.run import Run
 from dovetail.live.journal import Happened, Journal, JournalError, Outcomes
 from dovetail.live.journal.records import Ended
 from dovetail.live.journal.replay import recorded_schedule
@@ -38,7 +38,7 @@ ROWS = [
 
 def simulated() -> Schedule:
     trace = trace_of(*ROWS)
-    return replay_policy(trace, cluster_of(SPEC), Policy("fcfs"), estimates_of(*ROWS))
+    return Run(trace, cluster_of(SPEC), Policy("fcfs"), estimates_of(*ROWS)).replay()
 
 
 def nodes_of(cluster: Cluster) -> list[LiveNode]:

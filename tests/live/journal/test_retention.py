@@ -14,7 +14,7 @@ from dovetail.live.ledger import Ledger
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import LiveNode
-from tests.live.journal.builders import act, at, change, cycle, open_journal, run
+from tests.live.journal.builders import act, at, change, cycle, open_journal, run, settle
 
 HOUR = 3600.0
 
@@ -23,11 +23,12 @@ def test_a_flood_of_changes_cannot_make_it_larger_than_allowed(tmp_path: Path) -
     rng = random.Random(1)
     first: dict[int, int] = {}
     with open_journal(tmp_path, max_mb=2.0) as journal:
+        ledger = Ledger(journal)
         for number in range(60):
             jobs = rng.sample(range(1, 5000), 1000)
             for job in jobs:
                 first.setdefault(job, number)
-            act(journal, *(change(job, before=number, after=-1) for job in jobs))
+            settle(ledger, *(change(job, before=number, after=-1) for job in jobs))
             why = {job: f"because of {rng.random()}" for job in jobs}
             journal.record(cycle(number * 60.0), decision=Decision(tuple(jobs), why))
             assert journal.path.stat().st_size < 2_300_000

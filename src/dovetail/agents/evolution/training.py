@@ -57,7 +57,7 @@ class TrainingConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EvolutionProgress:
     """One epoch: losses are logarithms of ratios to SAF, below 0 is better."""
 
     epoch: int
@@ -74,7 +74,7 @@ def train(
     sites: Sequence[Site],
     folder: Path,
     config: TrainingConfig,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[EvolutionProgress], None] = lambda progress: None,
     workers: int = 1,
     engine: Engine = Players,
 ) -> Checkpoint:
@@ -168,7 +168,7 @@ class _Run:
         }
         save_search(self.folder, self.search, about)
 
-    def go_on(self, players: Team, report: Callable[[Progress], None]) -> None:
+    def go_on(self, players: Team, report: Callable[[EvolutionProgress], None]) -> None:
         config = self.config
         try:
             while self.epoch < config.epochs and self.stale < config.patience:
@@ -180,7 +180,9 @@ class _Run:
                 if self.epoch % config.validate_every == 0 or self.epoch == config.epochs:
                     self.validate(players)
                     self.save_search()
-                report(Progress(self.epoch, config.epochs, float(losses.mean()), self.best))
+                report(
+                    EvolutionProgress(self.epoch, config.epochs, float(losses.mean()), self.best)
+                )
         except KeyboardInterrupt:
             self.save_search()
             raise

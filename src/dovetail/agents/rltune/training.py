@@ -33,7 +33,7 @@ from dovetail.domain.output import replacing
 from dovetail.domain.trace import Trace
 from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, TraceWindows
 from dovetail.envs.observation import OBSERVATIONS
-from dovetail.envs.shown import SHOWN
+from dovetail.envs.visible_jobs import SHOWN
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.sampling import SELECTIONS
 
@@ -41,7 +41,7 @@ STATE_FILE, LOGS = "training.pt", "logs"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RltuneProgress:
     """One epoch; gaps are shares of the base policy's score, above 0 is better."""
 
     epoch: int
@@ -61,7 +61,7 @@ def train_rltune(
     sites: Sequence[Site],
     folder: Path,
     config: RltuneConfig,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[RltuneProgress], None] = lambda progress: None,
     workers: int = 1,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
@@ -142,7 +142,7 @@ class _Run:
         with replacing(self.folder / STATE_FILE) as path:
             torch.save({"about": json.dumps(about), **states}, path)
 
-    def go_on(self, report: Callable[[Progress], None]) -> None:
+    def go_on(self, report: Callable[[RltuneProgress], None]) -> None:
         config = self.config
         self.logs = SummaryWriter(str(self.folder / LOGS), purge_step=self.epoch + 1)
         while self.epoch < config.epochs and self.stale < config.patience:
@@ -154,7 +154,7 @@ class _Run:
             if self.epoch % config.validate_every == 0 or self.epoch == config.epochs:
                 self.validate()
             self.save()
-            report(Progress(self.epoch, config.epochs, config.base, update.gap, self.best))
+            report(RltuneProgress(self.epoch, config.epochs, config.base, update.gap, self.best))
 
     def validate(self) -> None:
         """Keep the network if it is the best on windows that it never played."""

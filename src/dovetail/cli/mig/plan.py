@@ -115,7 +115,7 @@ def mig_plan(
     from dovetail.mig.plan.parted import mig_parted_yaml
     from dovetail.mig.plan.plan import MigPlan
     from dovetail.mig.plan.slurm import gres_conf_detected, gres_conf_listed, slurm_conf_lines
-    from dovetail.traces.clusters.hostlist import expand
+    from dovetail.slurm.host_lists import expand
 
     known, names = GPU_MODELS[model], expand(nodes)
     cuts, remark = _cuts(known, names, gpus, configurations, demand, trace, search)
@@ -211,7 +211,7 @@ def _chosen(
 
 def _instances(options: list[str], model: GpuModel) -> dict[str, Instances]:
     from dovetail.mig.plan.instances import read_instances
-    from dovetail.traces.clusters.hostlist import expand
+    from dovetail.slurm.host_lists import expand
     from dovetail.traces.source import read_text
 
     found: dict[str, Instances] = {}
@@ -227,7 +227,7 @@ def _instances(options: list[str], model: GpuModel) -> dict[str, Instances]:
 def _show(plan: MigPlan, remark: str | None, files: dict[str, str]) -> None:
     from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, results
-    from dovetail.mig.plan.parted import host_list
+    from dovetail.slurm.host_lists import host_list
 
     console = results()
     table = columns("configuration", "nodes", "slices of each node")

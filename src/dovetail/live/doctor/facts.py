@@ -17,9 +17,9 @@ from dovetail.domain.errors import DovetailError
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import BackendError
 from dovetail.live.backends.slurm.process import Commands
-from dovetail.live.backends.slurm.show import settings_of
 from dovetail.live.config import LiveConfig, MetricsConfig, load_config
 from dovetail.live.model.snapshot import Snapshot
+from dovetail.slurm.show import settings_of
 
 PROGRAMS = ("scontrol", "squeue", "sprio", "sdiag", "sinfo", "sacctmgr", "sacct", "sshare")
 _EPOCH = re.compile(r"sdiag output at [^(]*\((\d+)\)")

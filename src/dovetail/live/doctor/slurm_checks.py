@@ -11,6 +11,7 @@ from dovetail.live.doctor.facts import Facts
 from dovetail.live.guardrails.lines import line_of
 from dovetail.live.model.snapshot import Snapshot
 from dovetail.live.service.first_factors import MOST_FACTOR
+from dovetail.slurm.durations import seconds_of
 
 OLDEST, NEWEST = (22, 5), (26, 5)
 """Versions whose answers are known."""
@@ -158,19 +159,11 @@ def backfill(facts: Facts) -> Checkup:
 
 def recalculation(facts: Facts) -> Checkup:
     name, text = "PriorityCalcPeriod", facts.settings.get("PriorityCalcPeriod", "00:05:00")
-    if _seconds(text) > 600:
+    if seconds_of(text) > 600:
         return warning(
             name, f"{text}: age and fair-share follow slowly", "set PriorityCalcPeriod=5"
         )
     return ok(name, text)
-
-
-def _seconds(text: str) -> int:
-    days, _, clock = text.rpartition("-")
-    seconds = 0
-    for part in clock.split(":"):
-        seconds = seconds * 60 + (int(part) if part.isdecimal() else 0)
-    return seconds + 86_400 * (int(days) if days.isdecimal() else 0)
 
 
 def job_age(facts: Facts) -> Checkup:

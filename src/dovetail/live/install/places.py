@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dovetail.domain.errors import ConfigError
-from dovetail.live.install.slurm_conf import includes
+from dovetail.slurm.conf import includes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def look_at_site(places: Places, dovetail: str) -> SlurmSite:
 
 
 def _included(places: Places, conf: str) -> Iterator[str]:
-    for name in includes(conf):
+    for name in includes_of(conf):
         # Slurm takes other names as relative to the folder of slurm.conf.
         pattern = places.on_disk(places.slurm_conf.parent / name)
         yield from (_read(Path(path)) for path in sorted(glob.glob(str(pattern))))

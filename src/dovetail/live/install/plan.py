@@ -18,7 +18,8 @@ from dovetail.domain.errors import ConfigError
 from dovetail.live.install.native import native_text, rendered
 from dovetail.live.install.places import SlurmSite
 from dovetail.live.install.sample_config import sample_config
-from dovetail.live.install.slurm_conf import settings, with_block, without_block
+from dovetail.live.install.slurm_conf import with_block, without_block
+from dovetail.slurm.conf import settings_of_conf
 
 
 class InstallPart(Enum):
@@ -147,7 +148,7 @@ def _conf_of(site: SlurmSite, parts: frozenset[InstallPart]) -> str:
 
 def _set_by_site(site: SlurmSite, conf: str) -> dict[str, str]:
     """What slurm.conf says without our block; files that it includes count as well."""
-    return settings("\n".join([conf, *site.included]))
+    return settings_of_conf("\n".join([conf, *site.included]))
 
 
 def _stands(line: str, site: SlurmSite, conf: str) -> bool:

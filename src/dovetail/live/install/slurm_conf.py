@@ -1,7 +1,5 @@
-"""slurm.conf as text: what it sets, and a block of lines added to it and taken out again.
+"""A block of lines of ours in slurm.conf: added to it and taken out again.
 
->>> settings("PrologSlurmctld = /x # why")
-{'prologslurmctld': '/x'}
 >>> text = "ClusterName=a"
 >>> without_block(with_block(text, ["JobSubmitPlugins=lua"])) == text
 True
@@ -18,23 +16,6 @@ END = "# END dovetail"
 # The line end before the block belongs to it: taking it out leaves a file without one at its end
 # as it was, byte for byte.
 _BLOCK = re.compile(rf"\n{re.escape(BEGIN)}\n(?:.*\n)*?{re.escape(END)}\n")
-_SETTING = re.compile(r"^\s*(\w+)\s*=\s*([^#]*?)\s*(?:#.*)?$")
-_INCLUDE = re.compile(r"^\s*include\s+(\S+)", re.IGNORECASE | re.MULTILINE)
-
-
-def settings(text: str) -> dict[str, str]:
-    """What the lines with a single setting say, by the name in small letters."""
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        match = _SETTING.match(line)
-        if match:
-            found[match.group(1).lower()] = match.group(2).strip('"')
-    return found
-
-
-def includes(text: str) -> tuple[str, ...]:
-    """Files that are read as if they stood here."""
-    return tuple(_INCLUDE.findall(text))
 
 
 def without_block(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 
 import numpy as np
 
 from dovetail.domain.cluster import ANY_TYPE, MAX_GPUS_PER_NODE, Cluster, Node, Partition
 from dovetail.domain.jobs import TEN_YEARS, JobColumns
+from dovetail.domain.provenance import inputs_of, version
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.live.journal.errors import JournalError
@@ -50,7 +50,7 @@ def recorded_schedule(past: JournalReader, since: float, until: float) -> Schedu
         events=2 * len(runs),
         fragmentation=fragmentation,
         config={
-            "version": str(import_module("dovetail").__version__),
+            "version": version(),
             "source": f"recorded by the journal {past.path.name}, not simulated",
             "gpu_numbers": "the lowest that were free: Slurm tells how many, not which",
             "jobs_with_known_nodes": known,
@@ -59,10 +59,7 @@ def recorded_schedule(past: JournalReader, since: float, until: float) -> Schedu
             "placement": RECORDED,
             "backfill": RECORDED,
             "estimates": "limit",
-            "trace": trace.name,
-            "trace_digest": trace.digest(),
-            "cluster": cluster.name,
-            "cluster_digest": cluster.digest(),
+            **inputs_of(trace, cluster),
         },
     )
 

@@ -29,6 +29,7 @@ from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifact
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Window, simulate_window, warm_window
+from dovetail.slurm.durations import seconds_of
 
 BLOCK = 3600.0
 """Seconds of submissions that are drawn together: jobs of one hour share one queue."""
@@ -78,10 +79,8 @@ def slurm_order(settings: Mapping[str, str]) -> Order:
         job_size=_number(settings, "PriorityWeightJobSize"),
         partition=_number(settings, "PriorityWeightPartition"),
         qos=_number(settings, "PriorityWeightQOS"),
-        max_age=_seconds(settings.get("PriorityMaxAge", ""), MultifactorWeights().max_age),
-        half_life=_seconds(
-            settings.get("PriorityDecayHalfLife", ""), MultifactorWeights().half_life
-        ),
+        max_age=_seconds(settings, "PriorityMaxAge", MultifactorWeights().max_age),
+        half_life=_seconds(settings, "PriorityDecayHalfLife", MultifactorWeights().half_life),
     )
     if settings.get("SchedulerType") == "sched/builtin":
         return Order(slurm_multifactor(weights), placement, Backfill.NONE)
@@ -198,11 +197,7 @@ def _number(settings: Mapping[str, str], name: str) -> float:
     return float(text) if text.isdecimal() else 0.0
 
 
-def _seconds(text: str, default: float) -> float:
-    """Slurm's `7-00:00:00` in seconds."""
-    days, _, clock = text.rpartition("-")
-    parts = clock.split(":")
-    if not all(part.isdecimal() for part in parts) or not (days or "0").isdecimal():
-        return default
-    seconds = sum(int(part) * 60**power for power, part in enumerate(reversed(parts)))
-    return (int(days or 0) * 86_400.0 + seconds) or default
+def _seconds(settings: Mapping[str, str], name: str, default: float) -> float:
+    """A duration that is set and not 0, as 0 would divide by it."""
+    seconds = seconds_of(settings.get(name, ""))
+    return seconds if seconds > 0 else default

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
-from dovetail.evaluation.run import version
+from dovetail.domain.provenance import version
 from dovetail.evaluation.statistics import Interval, ratio_of_means
 from dovetail.mig.evaluation.bounds import mig_bounds
 from dovetail.mig.evaluation.contenders import Contender, labels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.mig.plan.plan import Cut, MigPlan, NodeGroup
-from dovetail.traces.clusters.hostlist import compress
+from dovetail.slurm.host_lists import host_list
 
 
 def mig_parted_yaml(plan: MigPlan) -> str:
@@ -22,11 +22,6 @@ def mig_parted_yaml(plan: MigPlan) -> str:
             counts = plan.counts([cut])
             lines.extend(f'        "{profile}": {count}' for profile, count in counts.items())
     return "\n".join(lines) + "\n"
-
-
-def host_list(nodes: tuple[str, ...]) -> str:
-    """Node names as Slurm and people write many of them."""
-    return ",".join(pattern for pattern, _ in compress(nodes))
 
 
 def _alike(group: NodeGroup) -> dict[Cut, list[int]]:

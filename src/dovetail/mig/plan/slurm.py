@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 
 from dovetail.domain.errors import ConfigError
 from dovetail.mig.plan.instances import Instances
-from dovetail.mig.plan.parted import host_list
 from dovetail.mig.plan.plan import MigPlan, NodePlan
+from dovetail.slurm.host_lists import host_list
 
 _PATH = re.compile(r"/[A-Za-z0-9._/-]*", re.ASCII)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.registry import Registry
+from dovetail.domain.registry import Registry, functions
 from dovetail.policies.learned.families import FAMILIES, Learned
 from dovetail.policies.ordering.kernel_network import kernel_network
 from dovetail.policies.placement import PLACEMENTS
@@ -43,5 +43,8 @@ def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
 
 
 MODELS: Registry[Callable[[Arrays, str], Learned]] = Registry(
-    "kind of model", {"index": index, "network": network, "rltune": rltune}
+    "kind of model",
+    {"index": index, "network": network, "rltune": rltune},
+    group="dovetail.models",
+    admit=functions,
 )

@@ -86,9 +86,20 @@ def slurm_multifactor(weights: MultifactorWeights | None = None) -> Ordering:
         varies=Varies.BETWEEN_ACCOUNTS if weights.age >= 0 else Varies.ALWAYS,
         parameters=asdict(weights),
         half_life=weights.half_life,
+        about="Slurm's priority: age, fair share in GPU time, size, partition, QOS",
     )
 
 
-WFP3 = Ordering("wfp3", _wfp3, Varies.ALWAYS)
-UNICEP = Ordering("unicep", _unicep, Varies.ALWAYS)
+WFP3 = Ordering(
+    "wfp3",
+    _wfp3,
+    Varies.ALWAYS,
+    about="−(w / e)³ · g: waiting in units of the own length, large jobs sooner",
+)
+UNICEP = Ordering(
+    "unicep",
+    _unicep,
+    Varies.ALWAYS,
+    about="−w / (max(1, log₂ g) · e): waiting, small and short jobs sooner",
+)
 MULTIFACTOR = slurm_multifactor()

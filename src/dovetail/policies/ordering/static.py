@@ -66,18 +66,25 @@ def _edf(
         out[i] = math.inf if math.isnan(deadline) else deadline
 
 
-def weighted(name: str, weights: Weights) -> Ordering:
+def weighted(name: str, weights: Weights, about: str) -> Ordering:
     """The sum of a job's facts, each with its weight; the lowest goes first."""
     uses_prediction = weights.predicted_gpu_time != 0
-    return Ordering(name, _weighted, parameters=asdict(weights), uses_prediction=uses_prediction)
+    return Ordering(
+        name, _weighted, parameters=asdict(weights), uses_prediction=uses_prediction, about=about
+    )
 
 
-FCFS = weighted("fcfs", Weights(submit=1.0))
-LCFS = weighted("lcfs", Weights(submit=-1.0))
-SJF = weighted("sjf", Weights(estimate=1.0))
-LJF = weighted("ljf", Weights(estimate=-1.0))
-SAF = weighted("saf", Weights(gpu_time=1.0))
-QSSF = weighted("qssf", Weights(predicted_gpu_time=1.0))
-PRIORITY = weighted("priority", Weights(priority=-1.0))
-F1 = Ordering("f1", _f1)
-EDF = Ordering("edf", _edf)
+# In these lines w is seconds waited, e the estimate, g GPUs; the lowest score goes first.
+FCFS = weighted("fcfs", Weights(submit=1.0), "submit time: first come, first served")
+LCFS = weighted("lcfs", Weights(submit=-1.0), "−submit time: last come, first served")
+SJF = weighted("sjf", Weights(estimate=1.0), "e: shortest estimate first")
+LJF = weighted("ljf", Weights(estimate=-1.0), "−e: longest estimate first")
+SAF = weighted("saf", Weights(gpu_time=1.0), "g · e: smallest area first")
+QSSF = weighted(
+    "qssf",
+    Weights(predicted_gpu_time=1.0),
+    "g · predicted run time: smallest area first, from ended jobs alone",
+)
+PRIORITY = weighted("priority", Weights(priority=-1.0), "−the job's own static priority")
+F1 = Ordering("f1", _f1, about="log₁₀(e) · g + 870 · log₁₀(submit − first submit + 1)")
+EDF = Ordering("edf", _edf, about="deadline: earliest first, jobs without one last")

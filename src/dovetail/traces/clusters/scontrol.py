@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dovetail.traces.clusters.gres import gpus_of
+from dovetail.slurm.gres import gpu_counts
+from dovetail.slurm.json_values import plain
+from dovetail.slurm.show import records_of
+from dovetail.slurm.words import words_of
 from dovetail.traces.clusters.shape import ClusterFormat, Shape
 from dovetail.traces.records import read_json
 from dovetail.traces.source import read_text
 
-_FIELD = re.compile(r"(?:^|\s)([A-Za-z]+)=(\S*)")
+_FIELDS = ("NodeName", "Gres", "CPUTot", "RealMemory", "Partitions")
 
 
 def sniff_text(path: Path, head: bytes) -> bool:
@@ -22,17 +24,15 @@ def sniff_text(path: Path, head: bytes) -> bool:
 
 def read_nodes_text(path: Path) -> Shape:
     shape = Shape(path.stem)
-    for block in re.split(r"(?m)^(?=NodeName=)", read_text(path)):
-        fields = dict(_FIELD.findall(block))
-        if "NodeName" in fields:
-            add_node(
-                shape,
-                fields["NodeName"],
-                fields.get("Gres"),
-                fields.get("CPUTot"),
-                fields.get("RealMemory"),
-                (part for part in fields.get("Partitions", "").split(",") if part),
-            )
+    for fields in records_of(read_text(path), _FIELDS):
+        add_node(
+            shape,
+            fields["NodeName"],
+            fields.get("Gres"),
+            fields.get("CPUTot"),
+            fields.get("RealMemory"),
+            words_of(fields.get("Partitions", "")),
+        )
     return shape
 
 
@@ -49,8 +49,8 @@ def read_nodes_json(path: Path) -> Shape:
             shape,
             name,
             str(node.get("gres") or ""),
-            _amount(node.get("cpus")),
-            _amount(node.get("real_memory")),
+            _text(node.get("cpus")),
+            _text(node.get("real_memory")),
             map(str, parts) if isinstance(parts, list) else (),
         )
     return shape
@@ -65,8 +65,9 @@ def add_node(
     partitions: Iterable[str] = (),
 ) -> None:
     """A node in Slurm's own words; a node of several GPU types counts as one of the commonest."""
-    gpus, gpu_type, mixed = gpus_of(gres)
-    if mixed:
+    counts = gpu_counts((gres or "").lower())
+    gpus, gpu_type = sum(counts.values()), max(counts, key=lambda name: counts[name], default="")
+    if len(counts) > 1:
         shape.notes.append(f"node {name} has several GPU types: all {gpus} taken as {gpu_type}")
     memory = _number(memory_mb)
     shape.add(name, gpus, gpu_type, _number(cpus), memory / 1024.0 if memory else None, partitions)
@@ -76,9 +77,8 @@ def _number(text: str | None) -> float | None:
     return float(text) if text and text.isdecimal() else None
 
 
-def _amount(value: Any) -> str | None:
-    """Plain numbers in old versions, {set, infinite, number} in new ones."""
-    return str(value.get("number") if isinstance(value, dict) else value)
+def _text(value: Any) -> str:
+    return str(plain(value))
 
 
 SCONTROL = ClusterFormat("scontrol", "scontrol show nodes", sniff_text, read_nodes_text)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 
-from dovetail.traces.clusters.gres import gpus_of
-from dovetail.traces.clusters.hostlist import expand
+from dovetail.slurm.conf import includes_of, lines_of
+from dovetail.slurm.gres import gpus_of
+from dovetail.slurm.host_lists import expand
 from dovetail.traces.clusters.scontrol import add_node
 from dovetail.traces.clusters.shape import ClusterFormat, Shape
 from dovetail.traces.source import read_text
 
 _NODE_LINE = re.compile(rb"(?mi)^\s*NodeName=")
 _COUNT = re.compile(r"^[0-9]{1,9}$")
-_FIELD = re.compile(r'([A-Za-z]+)\s*=\s*("[^"]*"|\S+)')
 
 Fields = dict[str, str]
 
@@ -32,7 +31,9 @@ def read(path: Path) -> Shape:
     node_defaults: Fields = {}
     part_defaults: Fields = {}
     partitions: list[tuple[str, Fields]] = []
-    for fields in _lines(path, shape):
+    text = read_text(path)
+    shape.notes += [f"not followed: include {name}" for name in includes_of(text)]
+    for fields in lines_of(text):
         if fields.get("nodename", "").upper() == "DEFAULT":
             node_defaults |= fields
         elif fields.get("partitionname", "").upper() == "DEFAULT":
@@ -50,10 +51,10 @@ def read(path: Path) -> Shape:
 
 def _add_nodes(shape: Shape, fields: Fields, gres: dict[str, list[str]]) -> None:
     for name in expand(fields["nodename"]):
-        configured = fields.get("gres")
-        total, gpu_type, _ = gpus_of(configured)
+        configured = fields.get("gres", "")
+        total, gpu_type = gpus_of(configured)
         # gres.conf tells the type where slurm.conf has the number only.
-        if name in gres and (gpu_type is None or not total):
+        if name in gres and not (gpu_type and total):
             detailed = ",".join(gres[name])
             configured = detailed if gpus_of(detailed)[0] >= total else configured
         add_node(shape, name, configured, _cpus(fields), fields.get("realmemory"))
@@ -80,7 +81,7 @@ def _gres(path: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     if not path.is_file():
         return found
-    for fields in _lines(path, None):
+    for fields in lines_of(read_text(path)):
         if fields.get("name", "").lower() != "gpu" or "nodename" not in fields:
             continue
         gpu_type = f":{fields['type']}" if "type" in fields else ""
@@ -90,16 +91,6 @@ def _gres(path: Path) -> dict[str, list[str]]:
         for name in expand(fields["nodename"]):
             found.setdefault(name, []).append(f"gpu{gpu_type}:{count}")
     return found
-
-
-def _lines(path: Path, shape: Shape | None) -> Iterator[Fields]:
-    """Fields of each line, keys in lower case; a backslash continues a line."""
-    text = re.sub(r"\\\r?\n", " ", read_text(path))
-    for line in text.splitlines():
-        plain = line.split("#", 1)[0].strip()
-        if plain.lower().startswith("include ") and shape is not None:
-            shape.notes.append(f"not followed: {plain}")
-        yield {key.lower(): value.strip('"') for key, value in _FIELD.findall(plain)}
 
 
 SLURM_CONF = ClusterFormat("slurm-conf", "slurm.conf with gres.conf beside it", sniff, read)

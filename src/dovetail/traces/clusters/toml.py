@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from dovetail.domain.cluster import Cluster, Node
-from dovetail.traces.clusters.hostlist import compress
+from dovetail.slurm.host_lists import compress
 
 _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}

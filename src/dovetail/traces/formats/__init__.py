@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dovetail.domain.registry import Registry
-from dovetail.traces.formats.acme import ACME
+from dovetail.domain.registry import Registry, instances_of
 from dovetail.traces.formats.csv import CSV
-from dovetail.traces.formats.helios import HELIOS
+from dovetail.traces.formats.helios import ACME, HELIOS
 from dovetail.traces.formats.openb import OPENB
 from dovetail.traces.formats.pai2020 import PAI2020
 from dovetail.traces.formats.parquet import PARQUET
@@ -34,4 +33,6 @@ FORMATS: Registry[Format] = Registry(
             CSV,
         )
     },
+    group="dovetail.trace_formats",
+    admit=instances_of(Format),
 )

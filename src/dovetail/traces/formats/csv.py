@@ -16,7 +16,7 @@ from dovetail.traces.cells import Cells, read_csv
 from dovetail.traces.fields import FIELDS, Field, Holds
 from dovetail.traces.source import column_names, first_line, read_head
 from dovetail.traces.table import Format, Progress, RawTable, calendar, own_clock
-from dovetail.traces.times import clock_seconds
+from dovetail.traces.times import clocks
 
 NEEDED = ("submit", "duration", "gpus")
 END = "end"
@@ -73,7 +73,7 @@ def _read(cells: Cells, field: Field, column: str) -> pl.Series:
 
 def _seconds_or_clock(text: pl.Series) -> pl.Series:
     seconds = text.cast(pl.Float64, strict=False)
-    return pl.select(pl.coalesce(seconds, clock_seconds(text))).to_series()
+    return pl.select(pl.coalesce(seconds, clocks(text))).to_series()
 
 
 def _separator(head: bytes) -> str:

@@ -13,10 +13,12 @@ from dovetail.traces.table import Format, Progress, RawTable, own_clock
 
 _TASK = "pai_task_table.csv"
 _JOB = "pai_job_table.csv"
+_GROUP = "pai_group_tag_table.csv"
 _HEADERS = {
     _TASK: "job_name,task_name,inst_num,status,start_time,end_time,"
     "plan_cpu,plan_mem,plan_gpu,gpu_type",
     _JOB: "job_name,inst_id,user,status,start_time,end_time",
+    _GROUP: "inst_id,user,gpu_type_spec,group,workload",
 }
 
 
@@ -97,14 +99,26 @@ def _join_jobs(table: RawTable, path: Path) -> None:
     jobs = pl.DataFrame(
         {
             "job": cells.names("job_name"),
+            "instance": cells.names("inst_id"),
             "user": cells.names("user"),
             "job_start": cells.times("start_time"),
         }
     ).unique("job", keep="first", maintain_order=True)
+    jobs = _join_groups(jobs, path.with_name(_GROUP))
     table.notes.append("no submit times in PAI: tasks count as submitted when their job started")
     table.frame = table.frame.join(jobs, on="job", how="left", maintain_order="left").with_columns(
         submit=pl.min_horizontal("job_start", start)
     )
+
+
+def _join_groups(jobs: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Jobs of one group run the same program on data of the same kind: as good as a name."""
+    if not path.is_file():
+        return jobs.drop("instance")
+    cells = read_table(path, _HEADERS[_GROUP])
+    groups = pl.DataFrame({"instance": cells.names("inst_id"), "name": cells.names("group")})
+    groups = groups.drop_nulls("instance").unique("instance", keep="first", maintain_order=True)
+    return jobs.join(groups, on="instance", how="left", maintain_order="left").drop("instance")
 
 
 PAI2020 = Format("pai2020", f"Alibaba PAI 2020: {_TASK} or its folder", sniff, read)

@@ -6,33 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
+from dovetail.slurm.durations import NO_LIMIT
+from dovetail.slurm.sacct import spelled
+from dovetail.slurm.states import GOING
 from dovetail.traces.cells import Cells, read_csv
 from dovetail.traces.source import column_names
 from dovetail.traces.table import Format, Progress, RawTable, calendar
-from dovetail.traces.times import clock_seconds
+from dovetail.traces.times import clocks, durations
 from dovetail.traces.tres import tres_columns
-
-_FIELDS = (
-    "JobID",
-    "JobIDRaw",
-    "User",
-    "Partition",
-    "QOS",
-    "Submit",
-    "Eligible",
-    "Start",
-    "End",
-    "Elapsed",
-    "ElapsedRaw",
-    "Timelimit",
-    "TimelimitRaw",
-    "State",
-    "ReqTRES",
-    "AllocTRES",
-    "NNodes",
-    "Priority",
-)
-_NO_LIMIT = ("UNLIMITED", "Partition_Limit", "INVALID")
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -43,8 +24,7 @@ def sniff(path: Path, head: bytes) -> bool:
 def read(path: Path, progress: Progress) -> RawTable:
     cells = read_csv(path, separator="|", quote=None)
     # Field names may be typed in any case on sacct's command line, and come back as typed.
-    spelled = {name.lower(): name for name in _FIELDS}
-    cells.frame = cells.frame.rename(lambda name: spelled.get(name.lower(), name))
+    cells.frame = cells.frame.rename(spelled)
     progress(0.3, "reading columns")
     return canonical(cells)
 
@@ -124,17 +104,17 @@ def _drop_steps(cells: Cells) -> int:
 def _elapsed(cells: Cells) -> pl.Series:
     if "ElapsedRaw" in cells:
         return cells.numbers("ElapsedRaw")
-    return cells.times("Elapsed", clock_seconds)
+    return cells.times("Elapsed", clocks)
 
 
 def _limit(cells: Cells) -> pl.Series:
     column = "TimelimitRaw" if "TimelimitRaw" in cells else "Timelimit"
     if column in cells:
         text = pl.col(column)
-        cells.frame = cells.frame.with_columns(pl.when(~text.is_in(_NO_LIMIT)).then(text))
+        cells.frame = cells.frame.with_columns(pl.when(~text.is_in(NO_LIMIT)).then(text))
     if column == "TimelimitRaw":
         return cells.numbers(column) * 60.0
-    return cells.times(column, clock_seconds)
+    return cells.times(column, durations)
 
 
 def _leave_out(table: RawTable) -> None:
@@ -144,7 +124,7 @@ def _leave_out(table: RawTable) -> None:
     table.leave_out(
         start.is_null() | (start == 0) | gone, "job never started", "jobs never started"
     )
-    going = state.is_in(["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOPPED"])
+    going = state.is_in([*GOING, "STOPPED"])
     table.leave_out(going, "job was still running", "jobs were still running")
     # sacct --duplicates has a record per start of a requeued job; only the last tells its run.
     earlier = ~pl.col("raw_id").is_last_distinct() & pl.col("raw_id").is_not_null()

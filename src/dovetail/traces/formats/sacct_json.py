@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from dovetail.slurm.json_values import plain
 from dovetail.traces.cells import Cells
 from dovetail.traces.formats.sacct import canonical
 from dovetail.traces.records import read_json
 from dovetail.traces.table import Format, Progress, RawTable
 
-_FIELDS = (
-    "JobID",
-    "JobIDRaw",
-    "User",
-    "Partition",
-    "QOS",
-    "Submit",
-    "Eligible",
-    "Start",
-    "End",
-    "ElapsedRaw",
-    "TimelimitRaw",
-    "State",
-    "AllocTRES",
-    "ReqTRES",
-    "NNodes",
-    "Priority",
-)
+Json = dict[str, Any]
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -38,44 +24,19 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 def read(path: Path, progress: Progress) -> RawTable:
-    rows = [(number, *_fields(job)) for number, job in read_json(path, "jobs")]
+    records = read_json(path, "jobs")
+    rows = [(number, *(read(job) for read in _READERS.values())) for number, job in records]
     progress(0.4, "reading columns")
-    schema = {"line": pl.Int64} | dict.fromkeys(_FIELDS, pl.String)
+    schema = {"line": pl.Int64} | dict.fromkeys(_READERS, pl.String)
     return canonical(Cells(path.name, pl.DataFrame(rows, schema, orient="row"), unit="record"))
 
 
-def _fields(job: dict[str, Any]) -> tuple[str | None, ...]:
-    time, tres, raw = _table(job, "time"), _table(job, "tres"), _number(job.get("job_id"))
-    state = _table(job, "state").get("current", job.get("state"))
-    return (
-        _array_id(job) or raw,
-        raw,
-        _text(job.get("user")),
-        _text(job.get("partition")),
-        _text(job.get("qos")),
-        _number(time.get("submission")),
-        _number(time.get("eligible")),
-        _number(time.get("start")),
-        _number(time.get("end")),
-        _number(time.get("elapsed")),
-        _number(time.get("limit")),
-        _text(state[0] if isinstance(state, list) and state else state),
-        _tres(tres.get("allocated")),
-        _tres(tres.get("requested")),
-        _number(job.get("allocation_nodes")),
-        _number(job.get("priority")),
-    )
-
-
 def _number(value: object) -> str | None:
-    """Plain numbers in old versions, {set, infinite, number} since 23.02."""
-    if isinstance(value, dict):
-        known = value.get("set", True) and not value.get("infinite", False)
-        value = value.get("number") if known else None
-    return _text(value)
+    value = plain(value)
+    return None if value in (None, math.inf) else str(value)
 
 
-def _array_id(job: dict[str, Any]) -> str | None:
+def _array_id(job: Json) -> str | None:
     array = _table(job, "array")
     parent, task = _number(array.get("job_id")), _number(array.get("task_id"))
     return f"{parent}_{task}" if parent not in (None, "0") and task is not None else None
@@ -100,6 +61,36 @@ def _table(record: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
+
+
+def _state(job: Json) -> str | None:
+    state = _table(job, "state").get("current", job.get("state"))
+    return _text(state[0] if isinstance(state, list) and state else state)
+
+
+def _time(name: str) -> Callable[[Json], str | None]:
+    return lambda job: _number(_table(job, "time").get(name))
+
+
+_READERS: dict[str, Callable[[Json], str | None]] = {
+    "JobID": lambda job: _array_id(job) or _number(job.get("job_id")),
+    "JobIDRaw": lambda job: _number(job.get("job_id")),
+    "User": lambda job: _text(job.get("user")),
+    "Partition": lambda job: _text(job.get("partition")),
+    "QOS": lambda job: _text(job.get("qos")),
+    "Submit": _time("submission"),
+    "Eligible": _time("eligible"),
+    "Start": _time("start"),
+    "End": _time("end"),
+    "ElapsedRaw": _time("elapsed"),
+    "TimelimitRaw": _time("limit"),
+    "State": _state,
+    "AllocTRES": lambda job: _tres(_table(job, "tres").get("allocated")),
+    "ReqTRES": lambda job: _tres(_table(job, "tres").get("requested")),
+    "NNodes": lambda job: _number(job.get("allocation_nodes")),
+    "Priority": lambda job: _number(job.get("priority")),
+}
+"""How a record tells each of `slurm.sacct.FIELDS`, but for those that repeat another in words."""
 
 
 SACCT_JSON = Format("sacct-json", "Slurm accounting: sacct --json", sniff, read)

@@ -78,6 +78,8 @@ def canonical(cells: Cells, **more: pl.Series) -> RawTable:
             "user": _named(cells, "user"),
             "partition": _named(cells, "partition"),
             "qos": _named(cells, "queue"),
+            "name": _named(cells, "executable"),
+            "account": _named(cells, "group"),
             "wait": _known(cells.numbers("wait")),
             "recorded_start": pl.col("submit") + pl.col("wait"),
             **more,

@@ -1,9 +1,7 @@
 """Job arrays: what is left of one is one job, as long as Slurm keeps it as one record.
 
->>> sorted(tasks_of("1-9:2,12%3"))
-[1, 3, 5, 7, 9, 12]
->>> ranges_of({1, 2, 3, 5})
-'1-3,5'
+>>> labelled(LiveJob(17, "17_1", "PENDING", array=17), {1, 2, 3, 5}).label
+'17_[1-3,5]'
 
 A label must name all tasks that the record still has: a change to fewer of them makes Slurm split
 the array into a record for each task.
@@ -11,31 +9,11 @@ the array into a record for each task.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 from dovetail.live.model.snapshot import LiveJob
-
-
-def tasks_of(text: str) -> set[int]:
-    """The tasks of Slurm's `1-9:2,12%3`; how many may run at once, after %, is left out."""
-    tasks: set[int] = set()
-    for part in text.partition("%")[0].split(","):
-        span, _, step = part.partition(":")
-        low, _, high = span.partition("-")
-        tasks.update(range(int(low), int(high or low) + 1, int(step or 1)))
-    return tasks
-
-
-def ranges_of(numbers: Iterable[int]) -> str:
-    """Numbers as scontrol takes them: 1-3,5,9-12."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+from dovetail.slurm.job_arrays import ranges_of, tasks_of
 
 
 def labelled(job: LiveJob, tasks: Collection[int]) -> LiveJob:

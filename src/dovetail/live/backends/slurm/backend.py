@@ -13,7 +13,7 @@ from dovetail.live.backends.base import BackendError, Unreachable, Unreadable
 from dovetail.live.backends.slurm.priorities import SPRIO, SSHARE, factors_of, shares_of
 from dovetail.live.backends.slurm.process import Commands
 from dovetail.live.backends.slurm.scontrol import apply_changes
-from dovetail.live.backends.slurm.show import partitions_of, reservations_of, settings_of
+from dovetail.live.backends.slurm.show import partitions_of, reservations_of
 from dovetail.live.model.decision import Change, Result
 from dovetail.live.model.snapshot import (
     Factor,
@@ -24,6 +24,8 @@ from dovetail.live.model.snapshot import (
     Share,
     Snapshot,
 )
+from dovetail.slurm.show import settings_of
+from dovetail.slurm.tables import rows_of
 
 
 @contextmanager
@@ -128,8 +130,8 @@ class SlurmBackend:
             answer = self._commands.run("sacctmgr", "-n", "-P", "show", "qos", "format=Name")
         except BackendError:
             return ()
-        names = answer.output.decode("utf-8", "replace").split() if answer.code == 0 else []
-        return tuple(names)
+        text = answer.output.decode("utf-8", "replace") if answer.code == 0 else ""
+        return tuple(name.strip() for (name,) in rows_of(text, 1) if name.strip())
 
     def factors(self) -> Mapping[int, Factor]:
         """None where Slurm orders jobs by arrival alone (priority/basic)."""

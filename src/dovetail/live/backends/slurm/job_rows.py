@@ -12,17 +12,13 @@ import secrets
 from typing import NamedTuple
 
 from dovetail.domain.errors import ClusterError
-from dovetail.live.backends.slurm.requests import (
-    GOING,
-    base_state,
-    hosts_of,
-    moment_of,
-    request_of,
-    seconds_of,
-    text_of,
-    words_of,
-)
 from dovetail.live.model.snapshot import NEVER, LiveJob
+from dovetail.slurm.durations import seconds_of
+from dovetail.slurm.host_lists import hosts_of
+from dovetail.slurm.moments import moment_of
+from dovetail.slurm.states import GOING, job_state
+from dovetail.slurm.tres import request_of
+from dovetail.slurm.words import text_of, words_of
 
 _CHANGING = (
     "JobID", "JobArrayID", "State", "Reason", "PriorityLong", "StartTime", "EndTime",
@@ -93,7 +89,7 @@ class JobRows:
         part = self._lasting.get(key)
         if part is None:
             part = self._lasting[key] = _read_lasting(key)
-        state = base_state(word)
+        state = job_state(word)
         waits = state == "PENDING"
         array, task, _ = label.partition("_")
         return LiveJob._make(

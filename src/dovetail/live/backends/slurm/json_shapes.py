@@ -13,18 +13,16 @@ from typing import Any
 
 from dovetail.domain.errors import ClusterError
 from dovetail.live.backends.base import Unreachable, Unreadable
-from dovetail.live.backends.slurm.arrays import labelled, tasks_of
-from dovetail.live.backends.slurm.requests import (
-    GOING,
-    base_state,
-    gpus_of,
-    hosts_of,
-    request_of,
-    text_of,
-    uneven,
-    words_of,
-)
+from dovetail.live.backends.slurm.arrays import labelled
+from dovetail.live.backends.slurm.host_gpus import uneven
 from dovetail.live.model.snapshot import NEVER, LiveJob, LiveNode
+from dovetail.slurm.gres import gpus_of
+from dovetail.slurm.host_lists import hosts_of
+from dovetail.slurm.job_arrays import tasks_of
+from dovetail.slurm.json_values import number_of
+from dovetail.slurm.states import GOING, job_state, node_state_of_words
+from dovetail.slurm.tres import request_of
+from dovetail.slurm.words import text_of, words_of
 
 Json = Mapping[str, Any]
 
@@ -68,7 +66,7 @@ def jobs_of(answer: Json) -> tuple[list[LiveJob], list[str]]:
 
 
 def _job(row: Json) -> LiveJob:
-    state = base_state(row["job_state"])
+    state = job_state(row["job_state"])
     waits = state == "PENDING"
     request = request_of(
         tres=row.get("tres_alloc_str") or row.get("tres_req_str") or "",
@@ -145,7 +143,7 @@ def nodes_of(answer: Json) -> tuple[LiveNode, ...]:
 
 
 def _node(row: Json) -> LiveNode:
-    state, flags = node_state(row["state"], row.get("state_flags") or [])
+    state, flags = node_state_of_words(_listed(row["state"]) + (row.get("state_flags") or []))
     gpus, gpu_type = gpus_of(row.get("gres") or "")
     return LiveNode(
         row["name"],
@@ -166,7 +164,7 @@ def _grouped(rows: Iterable[Json]) -> tuple[LiveNode, ...]:
     """Nodes that are alike share a row, one for each of their partitions."""
     found: dict[str, LiveNode] = {}
     for row in rows:
-        state, flags = node_state(row["node"]["state"], [])
+        state, flags = node_state_of_words(_listed(row["node"]["state"]))
         gpus, gpu_type = gpus_of(row["gres"]["total"])
         reason = row.get("reason") or {}
         for name in row["nodes"]["nodes"]:
@@ -187,20 +185,9 @@ def _grouped(rows: Iterable[Json]) -> tuple[LiveNode, ...]:
     return tuple(found.values())
 
 
-def node_state(state: str | list[str], flags: list[str]) -> tuple[str, frozenset[str]]:
-    """The base state and its flags, in capitals: old versions write `mixed`, new ones a list."""
-    words = [state] if isinstance(state, str) else list(state)
-    base, *more = [word.upper() for word in words] or ["UNKNOWN"]
-    return base, frozenset([*more, *(flag.upper() for flag in flags)])
-
-
-def number_of(value: Any, default: float = math.nan) -> float:
-    """A plain number, or {set, infinite, number}; the default where it is not set."""
-    if isinstance(value, dict):
-        if not value.get("set", True):
-            return default
-        return math.inf if value.get("infinite") else float(value["number"])
-    return default if value is None else float(value)
+def _listed(state: str | list[str]) -> list[str]:
+    """Old versions write a word and flags beside it, new ones a list of both."""
+    return [state] if isinstance(state, str) else list(state)
 
 
 def _moment(value: Any) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dovetail.live.backends.base import Unreadable
 from dovetail.live.model.snapshot import Factor, Share
+from dovetail.slurm.tables import rows_of
 
 # Number, priority, site, nice, age, association, fair-share, size, partition, QOS | TRES.
 SPRIO = ("-h", "-o", "%i %Y %S %N %A %B %F %J %P %Q |%T")
@@ -66,19 +67,16 @@ def shares_of(text: str) -> tuple[Share, ...]:
     are the same. Indentation tells who belongs to whom.
     """
     accounts: list[tuple[int, str, float, float]] = []  # depth, name, shares, usage
-    for line in text.splitlines():
-        words = line.split("|")
-        if len(words) < 4:
-            continue
-        name = words[0].lstrip(" ")
-        own = words[1] or name
-        accounts.append((len(words[0]) - len(name), own if not words[1] else "", *_raw(words)))
+    for indented, user, shares, usage in rows_of(text, 4):
+        name = indented.lstrip(" ")
+        depth = len(indented) - len(name)
+        accounts.append((depth, "" if user else name, _number(shares), _number(usage)))
     return tuple(_spread(accounts))
 
 
-def _raw(words: list[str]) -> tuple[float, float]:
-    shares = float(words[2]) if words[2].isdecimal() else 0.0
-    return shares, float(words[3]) if words[3].isdecimal() else 0.0
+def _number(text: str) -> float:
+    """0 for the share that a user has of his parent's, and for none."""
+    return float(text) if text.isdecimal() else 0.0
 
 
 def _spread(rows: list[tuple[int, str, float, float]]) -> list[Share]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 
 from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
+from dovetail.live.backends.slurm.host_gpus import uneven
 from dovetail.live.backends.slurm.job_rows import JobRows
 from dovetail.live.backends.slurm.process import Commands
-from dovetail.live.backends.slurm.requests import gpus_of, hosts_of, uneven
 from dovetail.live.backends.slurm.show import nodes_of
 from dovetail.live.model.snapshot import LiveJob, LiveNode
+from dovetail.slurm.gres import gpus_of
+from dovetail.slurm.host_lists import hosts_of
 
 MANY = 10_000
 """Job ids in one argument: Linux allows 128 KB."""

@@ -1,0 +1,72 @@
+"""Every environment by its Gymnasium id: ours, and those that other packages offer.
+
+>>> import gymnasium, dovetail.envs
+>>> QUEUE_PRIORITY in gymnasium.registry
+True
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any, NamedTuple
+
+import gymnasium
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.registry import Registry
+
+QUEUE_PRIORITY = "dovetail/QueuePriority-v0"
+MIG_PLACEMENT = "dovetail/MigPlacement-v0"
+MIG_REPARTITION = "dovetail/MigRepartition-v0"
+
+ID = re.compile(r"[\w-]+/[\w-]+-v\d+")
+"""Namespace, name and version, as Gymnasium has them."""
+
+
+class EnvironmentEntry(NamedTuple):
+    """What makes an environment: a class, or its module and name."""
+
+    one: type[gymnasium.Env[Any, Any]] | str
+    many: str | None = None  # that are stepped together
+
+
+def admit_environment(name: str, part: Any) -> EnvironmentEntry:
+    """A class of Gymnasium environments."""
+    if not (isinstance(part, type) and issubclass(part, gymnasium.Env)):
+        raise ConfigError(f"{part!r} is no class of gymnasium.Env")
+    return EnvironmentEntry(part)
+
+
+ENVIRONMENTS: Registry[EnvironmentEntry] = Registry(
+    "environment",
+    {
+        QUEUE_PRIORITY: EnvironmentEntry(
+            "dovetail.envs.queue_priority:QueuePriority",
+            "dovetail.envs.queue_priority:QueuePriorityVector",
+        ),
+        MIG_PLACEMENT: EnvironmentEntry("dovetail.mig.envs.placement:MigPlacement"),
+        MIG_REPARTITION: EnvironmentEntry("dovetail.mig.envs.repartition:MigRepartition"),
+    },
+    group="dovetail.environments",
+    admit=admit_environment,
+    pattern=ID,
+)
+
+
+def register_all() -> None:
+    """Make all of them known to Gymnasium; a package is imported when its environment is made."""
+    for name in ENVIRONMENTS.names():
+        if name in gymnasium.registry:
+            continue
+        if ENVIRONMENTS.is_built_in(name):
+            one, many = ENVIRONMENTS[name]
+            gymnasium.register(name, entry_point=one, vector_entry_point=many)
+        else:
+            gymnasium.register(name, entry_point=partial(_create, name))
+
+
+def _create(name: str, **arguments: Any) -> gymnasium.Env[Any, Any]:
+    made = ENVIRONMENTS[name].one
+    assert not isinstance(made, str)
+    return made(**arguments)

@@ -1,0 +1,1 @@
+"""Parts of other packages, as a researcher would add them."""

@@ -1,0 +1,1 @@
+"""The source itself, held to the rules of CONTRIBUTING."""
