@@ -14,7 +14,7 @@ from dovetail.live.backends.slurm.process import Answer
 from dovetail.live.backends.slurm.scontrol import complaints
 from dovetail.live.backends.slurm.text_reader import TextReader
 from dovetail.live.install.slurm_conf import with_block, without_block
-from dovetail.slurm.conf import includes_of, settings_of_conf
+from dovetail.slurm.conf import includes_of, lines_of, settings_of_conf
 from tests.fuzz.mutations import spoil_json, spoil_text
 from tests.fuzz.target import Target
 from tests.live.backends.test_job_rows import DEFAULTS
@@ -107,6 +107,7 @@ def read_slurm_conf(random: Random, folder: Path) -> None:
     text = spoil_text(FILES["slurm-conf"][1], random)
     settings_of_conf(text)
     includes_of(text)
+    list(lines_of(text))
     own = with_block(text, ["JobSubmitPlugins=lua"])
     assert with_block(own, ["JobSubmitPlugins=lua"]) == own
     assert settings_of_conf(without_block(own)) == settings_of_conf(without_block(text))
