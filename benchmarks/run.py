@@ -14,7 +14,7 @@ from pathlib import Path
 
 QUICK = (
     "simulator", "start_up", "optimiser", "environment", "inference", "placements", "lublin",
-    "telemetry", "training",
+    "telemetry", "encoding", "training",
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 

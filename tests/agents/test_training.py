@@ -11,7 +11,7 @@ import pytest
 from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.agents.evolution.replays import Score, make_replays
 from dovetail.agents.evolution.training import EvolutionProgress, TrainingConfig, train
-from dovetail.agents.history import Site
+from dovetail.agents.history import Site, facts
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.run import Run
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
@@ -40,6 +40,14 @@ def test_a_checkpoint_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(found.arrays["weights"], weights)
     assert found.card["epoch"] == 3
     assert "a \\| b" in (tmp_path / "README.md").read_text()
+
+
+def test_a_card_names_drawn_traces_as_commands_take_them(tmp_path: Path) -> None:
+    recorded = Site(replace(TRACE, name="venus"), CLUSTER)
+    card = facts("evolution", TINY, [HERE, recorded])
+    save_checkpoint(tmp_path, Checkpoint("index", {"weights": FAMILIES["index"].start}, card))
+    again = "--trace synth:helios --cluster 8x8 --trace venus --cluster 8x8 --epochs 4"
+    assert again in (tmp_path / "README.md").read_text()
 
 
 def test_a_folder_that_is_no_checkpoint_says_so(tmp_path: Path) -> None:

@@ -89,13 +89,13 @@ def progress_bar(text: str) -> Iterator[Report]:
         yield report
 
 
-def warn_of_compiling(last: str = "clock.advance") -> None:
-    """The first run after an installation or update takes a minute: say so.
+def warn_of_compiling(last: str = "loop.advance") -> None:
+    """The first run after an installation or update takes a while: say so.
 
-    `last` is the last kernel to be compiled, by default the simulator's own loop.
+    `last` begins the name of the last kernel to be compiled: by default the simulator's loop.
     """
     folder = os.environ.get("NUMBA_CACHE_DIR")
-    if folder is None or not any(Path(folder).rglob(f"{last}-*.nbc")):
+    if folder is None or not any(Path(folder).rglob(f"{last}*.nbc")):
         messages().print(
-            "compiling the simulator, up to a minute; later runs start at once", style="dim"
+            "compiling the simulator, up to half a minute; later runs start at once", style="dim"
         )

@@ -21,7 +21,8 @@ from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import plan
 from dovetail.evaluation.run import Run
-from dovetail.policies.policy import OWN, Policy, PolicyLike, as_policy
+from dovetail.policies.placement import OWN
+from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.traces.clusters.load import load_cluster
 from dovetail.traces.inspect import describe
 from dovetail.traces.load import load_trace

@@ -81,6 +81,7 @@ class GuardrailConfig:
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
     trip_hours: float = 2.0  # in active mode, before waits are compared
     trip_jobs: int = 50  # fewer comparisons than these say nothing
+    failures: int = 5  # cycles in a row, unread or refused by Slurm, that end active mode
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -131,7 +132,7 @@ class LiveConfig:
     policy: str = "dovetail"  # ORDER[@PLACEMENT]: a name, or a checkpoint's folder
     estimates: str = "limit"  # or "predicted": from jobs that the journal saw end
     period: float = 60.0  # seconds between cycles
-    min_period: float = 2.0  # a wake-up comes not sooner than this after a cycle
+    min_period: float = 15.0  # a wake-up comes not sooner than this after a cycle
     run_dir: str = "/run/dovetail"  # wake-up pipe, mode file, kill switch, lock
     slurm: SlurmConfig = field(default_factory=SlurmConfig)
     act: ActConfig = field(default_factory=ActConfig)

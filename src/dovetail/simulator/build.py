@@ -258,6 +258,7 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
     counts = np.array([len(options) for options in every])
     table["kinds"] = [_union(options) for options in every]
+    table["gpus"] = [options[0].gpus if options else 0 for options in every]
     table["speed"] = [max((option.speed for option in options), default=1.0) for options in every]
     table["option_last"] = np.cumsum(counts)
     table["option_first"] = table["option_last"] - counts

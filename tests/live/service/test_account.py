@@ -52,6 +52,20 @@ def test_root_asks_for_a_mode_as_the_owner_of_the_run_folder(open_folder: Path) 
 
 
 @needs_root
+def test_root_acts_as_the_owner_of_the_journal_where_the_run_folder_is_root_s(
+    open_folder: Path,
+) -> None:
+    run, state, config = open_folder / "run", open_folder / "state", open_folder / "dovetail.toml"
+    run.mkdir(mode=0o755)
+    state.mkdir(mode=0o750)
+    os.chown(state, NOBODY, NOBODY)
+    config.write_text(f'run_dir = "{run}"\n[journal]\npath = "{state}/journal.sqlite"\n')
+    live(config, "--cycles", "1")  # fails later, as there is no Slurm that it could ask
+    made = list(state.iterdir())
+    assert {path.stat().st_uid for path in made} <= {NOBODY}
+
+
+@needs_root
 def test_root_writes_through_no_link_that_the_daemon_planted(open_folder: Path) -> None:
     run, config, victim = open_folder / "run", open_folder / "dovetail.toml", open_folder / "shadow"
     victim.write_text("precious")

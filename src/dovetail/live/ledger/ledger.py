@@ -9,12 +9,9 @@ from typing import NamedTuple
 from dovetail.live.journal import Journal
 from dovetail.live.journal.knob_words import written
 from dovetail.live.ledger.entry import Key, LedgerEntry, LedgerView, value_in
-from dovetail.live.model.decision import Change, Knob, Result, Value
+from dovetail.live.model.decision import UNDO, Change, Knob, Result, Value
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import LiveJob, Snapshot
-
-UNDO = "Dovetail leaves the queue to Slurm"
-"""The reason of changes that put a job back."""
 
 SHOWN = (Knob.SITE_FACTOR, Knob.PRIORITY)
 """Knobs whose values Slurm shows of waiting jobs."""

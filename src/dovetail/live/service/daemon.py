@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import math
 import select
 import signal
 from collections.abc import Callable
@@ -40,6 +41,8 @@ LOG = logging.getLogger("dovetail.live")
 
 FIXED = ("run_dir", "slurm", "journal", "metrics")
 """Parts of the configuration that are opened once."""
+LEAST_HOLD = 180.0
+"""Seconds for which new jobs get first factors after the daemon's last cycle, or three periods."""
 PATIENCE, PAUSE = 5, 2.0
 """How often the daemon tries to put jobs back before it ends, and the seconds between two tries.
 
@@ -79,6 +82,7 @@ class Daemon:
         self._backend, self._clocks, self._metrics = backend, clocks, metrics
         self._pause = pause
         self._first: tuple[FirstFactor, ...] | None = None  # what new jobs get; None: not known
+        self._first_written = -math.inf  # steady
 
     def run(self, cycles: int | None = None) -> None:
         """Go on until told to stop, or for so many cycles."""
@@ -127,8 +131,10 @@ class Daemon:
         self._switch(parts)
         was = controller.mode
         report = controller.cycle()
-        LOG.info("%s", report.sentence)
-        if was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE:
+        fell = was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE
+        level = logging.ERROR if fell else logging.WARNING if report.trouble else logging.INFO
+        LOG.log(level, "%s", report.sentence)
+        if fell:
             # It fell back by itself: only an operator switches it on again.
             _remember_shadow(parts.board)
         self._tell_submit_script(controller)
@@ -143,14 +149,16 @@ class Daemon:
         rows: tuple[FirstFactor, ...] = ()
         if controller.mode is Mode.ACTIVE and controller.plan and controller.snapshot:
             rows = typical_factors(controller.snapshot, controller.plan)
-        if rows == self._first:
+        holds = max(LEAST_HOLD, 3 * self.config.period)
+        steady = controller.clocks.steady()
+        if rows == self._first and (not rows or steady - self._first_written < holds / 3):
             return
         try:
             if rows:
-                write_first_factors(folder, rows)
+                write_first_factors(folder, rows, holds)
             else:
                 remove_first_factors(folder)
-            self._first = rows
+            self._first, self._first_written = rows, steady
         except (OSError, DovetailError) as error:
             LOG.warning("first factors not written: %s", error)
 

@@ -113,7 +113,7 @@ def _train(
     control: Control, turns: tuple[str, ...], config: ControlTraining, folder: Path, report: Report,
     start: Mapping[str, Floats] = MappingProxyType({}),
 ) -> Checkpoint:  # fmt: skip
-    """Ctrl-C ends the training after saving; the best vector so far is in the folder."""
+    """KeyboardInterrupt is passed on after saving; the best vector so far is in the folder."""
     vector = np.concatenate([start.get(name, PARTS[name].start) for name in control.parts])
     run = _ControlSearch(control, turns, config, folder, vector)
     run.resume()
@@ -203,6 +203,7 @@ class _ControlSearch:
             self.save_best()  # the card tells how long all of it took
         except KeyboardInterrupt:
             self.save()
+            raise
 
     def step(self) -> float:
         """One epoch: every candidate plays the same days, with the same luck."""

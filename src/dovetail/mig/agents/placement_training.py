@@ -119,16 +119,12 @@ class _PlacementSearch:
         save_search(self.folder, self.search, about)
 
     def go_on(self, report: Callable[[PlacementProgress], None]) -> None:
-        try:
-            while self.epoch < self.config.epochs:
-                loss = self.learn()
-                report(
-                    PlacementProgress(
-                        self.epoch, self.config.epochs, loss, self.score, self.reference
-                    )
-                )
-        except KeyboardInterrupt:
-            return  # every epoch was saved
+        """Learn up to the last epoch; each is saved, so that an interruption loses one at most."""
+        while self.epoch < self.config.epochs:
+            loss = self.learn()
+            report(
+                PlacementProgress(self.epoch, self.config.epochs, loss, self.score, self.reference)
+            )
 
     def learn(self) -> float:
         """One epoch; all candidates play the same days."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.simulator.kernel.admission import admissible
 from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.placement import admissible
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.rules import Rules, score_one
 from dovetail.simulator.kernel.state import (

@@ -16,7 +16,8 @@ from numba.extending import intrinsic
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
-from dovetail.simulator.kernel.placement import admissible, forget_spent, option_fits, place, spend
+from dovetail.simulator.kernel.admission import admissible, forget_spent, option_fits, spend
+from dovetail.simulator.kernel.placement import place
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (

@@ -140,8 +140,12 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
         if rules.unsorted:
             best = lowest(w, number)
         else:
-            at = begin
-            while at < mine.high and not ends_in_time(w, rows[at], mine.speed, mine.latest_end):
+            at = begin  # where any end will do, jobs need not be fetched from memory
+            while (
+                mine.latest_end < math.inf
+                and at < mine.high
+                and not ends_in_time(w, rows[at], mine.speed, mine.latest_end)
+            ):
                 at += 1
             best = at if at < mine.high else -1
         if best < 0 and (rules.unsorted or begin == mine.low):

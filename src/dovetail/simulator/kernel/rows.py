@@ -198,6 +198,7 @@ class Level(Row):
     word_first: int  # their bitmap
     search: int  # the last search for nodes that looked here
     cursor: int  # how far it came, as a place among the nodes of the kind
+    preference: float  # what the placement thinks of such nodes in that search
     calendar: int  # first block of the release times of so many GPUs; -1: no chunk has this size
     blocks: int  # blocks in use
     block_limit: int
@@ -253,6 +254,7 @@ class Demand(Row):
     """Jobs that ask for the same: where they may run, the list of those that wait."""
 
     kinds: int  # bit k: may use nodes of kind k
+    gpus: int  # of one of its jobs, on all nodes together
     speed: float  # of its fastest option
     option_first: int
     option_last: int

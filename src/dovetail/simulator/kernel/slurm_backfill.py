@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.simulator.kernel import node_space
+from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.calendar import refresh
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import (
@@ -16,7 +17,6 @@ from dovetail.simulator.kernel.passes import (
     pass_without_backfilling,
     start_next,
 )
-from dovetail.simulator.kernel.placement import demand_fits
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import demand, job_facts, node, option, run_of, waiting

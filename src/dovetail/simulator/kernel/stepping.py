@@ -15,9 +15,9 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import reservations
+from dovetail.simulator.kernel.admission import option_fits
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import begin_pass, narrow, start
-from dovetail.simulator.kernel.placement import option_fits
 from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import ends_in_time, remove, seek
 from dovetail.simulator.kernel.rows import World

@@ -88,6 +88,8 @@ class SlurmBackend:
             # An empty queue and a lost controller look alike.
             self._ping()
         nodes = self._reader.nodes()
+        if not nodes:
+            raise Unreadable("Slurm shows no node at all; see `scontrol show nodes`")
         if self._surroundings is None or self._readings % REFRESH == 0:
             self._surroundings = self._look_around()
         self._readings += 1
@@ -106,8 +108,11 @@ class SlurmBackend:
 
     def _look_around(self) -> Surroundings:
         ask = self._commands.ask
+        partitions = partitions_of(ask("scontrol", "-a", "-o", "show", "partition"))
+        if not partitions:
+            raise Unreadable("Slurm shows no partition at all; see `scontrol show partitions`")
         return Surroundings(
-            partitions_of(ask("scontrol", "-a", "-o", "show", "partition")),
+            partitions,
             reservations_of(ask("scontrol", "-a", "-o", "show", "reservation")),
             self._shares(),
             self._qos(),
@@ -117,7 +122,7 @@ class SlurmBackend:
         """None where Slurm keeps no accounts."""
         try:
             return shares_of(self._commands.ask("sshare", *SSHARE))
-        except BackendError:
+        except Unreachable:
             self._ping()
             return ()
 
