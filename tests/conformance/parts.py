@@ -176,7 +176,9 @@ def backend(name: str, part: Any, folder: Path) -> None:
 
 
 def quantity(name: str, part: Any, folder: Path) -> None:
-    assert part.name == name
+    assert part.unit
+    assert part.about
+    assert part.low < part.high
 
 
 def source(name: str, part: Any, folder: Path) -> None:
