@@ -175,6 +175,16 @@ def backend(name: str, part: Any, folder: Path) -> None:
     assert part.__doc__
 
 
+def quantity(name: str, part: Any, folder: Path) -> None:
+    assert part.unit
+    assert part.about
+    assert part.low < part.high
+
+
+def source(name: str, part: Any, folder: Path) -> None:
+    assert part.__doc__  # tests/telemetry reads from an exporter of its own
+
+
 def environment(name: str, part: Any, folder: Path) -> None:
     arguments = {"pool": small_pool()} if "QueuePriority" in name else {}
     assert name in gymnasium.registry
@@ -212,5 +222,7 @@ CHECKS: dict[str, Check] = {
     "GUARDRAILS": guardrail,
     "BACKENDS": backend,
     "ENVIRONMENTS": environment,
+    "QUANTITIES": quantity,
+    "SOURCES": source,
     **mig_parts.CHECKS,
 }

@@ -64,6 +64,16 @@ FRAGMENTS = (
 """Examples with `...` for what a kernel is given; tests of these modules run the whole of it."""
 
 
+SOURCES_OF_READINGS = (
+    "telemetry",
+    "telemetry.monitor",
+    "telemetry.sources.exporter",
+    "telemetry.sources.nvml",
+    "telemetry.sources.prometheus",
+)
+"""Examples that ask a GPU or another host; tests/telemetry asks an exporter of its own."""
+
+
 @cache
 def shared() -> Mapping[str, Any]:
     """What is the same for all modules."""

@@ -14,7 +14,13 @@ from typing import Any
 import pytest
 
 from tests.conformance.registries import modules
-from tests.style.example_names import FRAGMENTS, TRAININGS, names_for, write_files
+from tests.style.example_names import (
+    FRAGMENTS,
+    SOURCES_OF_READINGS,
+    TRAININGS,
+    names_for,
+    write_files,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,7 +42,7 @@ def test_the_code_in_a_docstring_runs(module: ModuleType, monkeypatch: Any, tmp_
     if not blocks:
         return
     name = module.__name__.removeprefix("dovetail.")
-    if name in (*TRAININGS, *FRAGMENTS):
+    if name in (*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS):
         pytest.skip("run by the tests of its module")
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
@@ -69,7 +75,7 @@ def is_code(text: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", [*TRAININGS, *FRAGMENTS])
+@pytest.mark.parametrize("name", [*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS])
 def test_what_is_left_out_is_still_there(name: str) -> None:
     assert any(
         module.__name__ == f"dovetail.{name}" and list(code_in(module)) for module in modules()

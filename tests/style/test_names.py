@@ -10,8 +10,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "dovetail"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 NOUNS_IN_ING = {
-    "ordering", "training", "testing", "aging", "drawing", "standing", "ranking", "recording",
-    "stepping", "wording",
+    "ordering", "training", "testing", "aging", "drawing", "encoding", "standing", "ranking",
+    "recording", "stepping", "wording",
 }  # fmt: skip
 """Words of file names that end in -ing and are nouns."""
 

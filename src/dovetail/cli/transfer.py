@@ -12,7 +12,7 @@ from dovetail.cli.options import JsonOption, SeedOption
 from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import Progress
+    from dovetail.agents.training_run import TrainingProgress
     from dovetail.evaluation.transfer import Transfer
 
 
@@ -85,7 +85,7 @@ def transfer(
         models[name] = out / name
         with progress_bar(f"learning from {name}") as fraction:
 
-            def report(progress: Progress, fraction: Any = fraction) -> None:
+            def report(progress: TrainingProgress, fraction: Any = fraction) -> None:
                 fraction(progress.epoch / progress.epochs, str(progress))
 
             learn([site], models[name], config, report, workers)
