@@ -115,6 +115,14 @@ class MetricsConfig:
     host: str = "127.0.0.1"  # the address that is listened on
     port: int = 9877  # 0: no endpoint
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65_535:
+            raise ConfigError(f"metrics.port is {self.port}, expected 0 (none) to 65535")
+        if (self.host and self.host.split() != [self.host]) or "/" in self.host:
+            raise ConfigError(
+                f"metrics.host is {self.host!r}, expected an address such as 127.0.0.1"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class TwinConfig:
@@ -122,6 +130,10 @@ class TwinConfig:
 
     every_hours: float = 24.0  # between two comparisons
     days: float = 7.0  # of history that a comparison looks at
+
+    def __post_init__(self) -> None:
+        _above("twin.every_hours", self.every_hours, 0.0)
+        _above("twin.days", self.days, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +155,8 @@ class LiveConfig:
 
     def __post_init__(self) -> None:
         _above("period", self.period, 0.0)
+        if not self.min_period >= 0.0:
+            raise ConfigError(f"min_period is {self.min_period}, expected 0 or more")
         if self.estimates not in ("limit", "predicted"):
             raise ConfigError(f"estimates is {self.estimates!r}, expected limit or predicted")
 

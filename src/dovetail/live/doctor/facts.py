@@ -65,17 +65,18 @@ def collect(config_path: Path) -> Facts:
     except (DovetailError, OSError) as error:
         config_problem = str(error)
     facts = Facts(config, config_path, config_problem, _user())
-    return _asked_slurm(_looked_around(facts))
+    return _asked_slurm(look_around(facts))
 
 
-def _looked_around(facts: Facts) -> Facts:
+def look_around(facts: Facts) -> Facts:
+    """What there is on this machine."""
     config = facts.config
     run_dir, journal = Path(config.run_dir), Path(config.journal.path)
     model_problem, model_days = _model(config.policy)
     return replace(
         facts,
         run_dir_problem=_not_writable(run_dir),
-        stopped=config.kill_switch.exists(),
+        stopped=_is_there(config.kill_switch),
         journal_problem=_not_writable(journal.parent),
         journal_free_mb=_free_mb(journal.parent),
         model_problem=model_problem,
@@ -193,9 +194,17 @@ def _user() -> str:
 
 
 def _not_writable(folder: Path) -> str:
-    if not folder.is_dir():
-        return f"{folder}: no such folder"
-    return "" if os.access(folder, os.W_OK | os.X_OK) else f"{folder}: {_user()} may not"
+    if not _is_there(folder):
+        return f"{folder}: no such folder, or {_user()} may not look"
+    return "" if os.access(folder, os.W_OK | os.X_OK, effective_ids=True) else f"{folder}: {_user()} may not"
+
+
+def _is_there(path: Path) -> bool:
+    """False also where nobody lets us look: that is said elsewhere."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _free_mb(folder: Path) -> float:

@@ -79,9 +79,11 @@ class JournalReader:
     @classmethod
     def open(cls, path: Path) -> JournalReader:
         """Read-only: nothing that is asked here can harm the file or stop the daemon."""
-        if not path.exists():
-            raise JournalError(f"{path}: no such journal; see journal.path in the configuration")
         with in_words(path):
+            if not path.exists():
+                raise JournalError(
+                    f"{path}: no such journal; see journal.path in the configuration"
+                )
             check_file(path, path.stat().st_uid)
             return cls(path, _connect(path))
 

@@ -22,6 +22,7 @@ from dovetail.live.backends.base import Backend
 from dovetail.live.config import LiveConfig, load_config
 from dovetail.live.cycle.actuator import Clocks
 from dovetail.live.cycle.controller import LiveController
+from dovetail.live.cycle.policy import check_policy
 from dovetail.live.journal import Journal
 from dovetail.live.model.mode import Mode
 from dovetail.live.service.first_factors import (
@@ -41,6 +42,8 @@ LOG = logging.getLogger("dovetail.live")
 
 FIXED = ("run_dir", "slurm", "journal", "metrics")
 """Parts of the configuration that are opened once."""
+LOOK = 1.0
+"""Seconds between two looks at the kill switch and at the mode that is asked for."""
 LEAST_HOLD = 180.0
 """Seconds for which new jobs get first factors after the daemon's last cycle, or three periods."""
 PATIENCE, PAUSE = 5, 2.0
@@ -83,6 +86,7 @@ class Daemon:
         self._pause = pause
         self._first: tuple[FirstFactor, ...] | None = None  # what new jobs get; None: not known
         self._first_written = -math.inf  # steady
+        self._asked: Mode | None = None  # the mode that was asked for when we last looked
 
     def run(self, cycles: int | None = None) -> None:
         """Go on until told to stop, or for so many cycles."""
@@ -103,6 +107,7 @@ class Daemon:
             _end(parts)
 
     def _open(self, stack: ExitStack) -> DaemonParts:
+        check_policy(self.config.policy)
         signals = stack.enter_context(Signals())
         board = Switchboard(Path(self.config.run_dir))
         board.open()
@@ -137,6 +142,7 @@ class Daemon:
         if fell:
             # It fell back by itself: only an operator switches it on again.
             _remember_shadow(parts.board)
+            self._asked = parts.board.asked_mode()
         self._tell_submit_script(controller)
         parts.metrics.observe(report)
         parts.board.tell(status_of(report, controller))
@@ -168,10 +174,12 @@ class Daemon:
     def _switch(self, parts: DaemonParts) -> None:
         """Take up the mode that is asked for; the kill switch and old debts come first."""
         controller = parts.controller
+        self._asked = parts.board.asked_mode()
         if parts.board.stopped:
             if controller.mode is Mode.ACTIVE:
                 LOG.warning("%s", controller.leave("the kill switch is on"))
             _remember_shadow(parts.board)
+            self._asked = parts.board.asked_mode()
         if controller.owes:
             LOG.warning("found jobs that were touched: %s", controller.settle())
         if controller.owes:
@@ -186,12 +194,23 @@ class Daemon:
         if self._pause is not None:
             self._pause()
             return
-        steady = parts.controller.clocks.steady
-        if parts.board.wait(self.config.period - (steady() - began), parts.signals.descriptor):
-            rest = self.config.min_period - (steady() - began)
-            if rest > 0 and not parts.signals:
+        steady, woken = parts.controller.clocks.steady, False
+        while not (parts.signals or self._called(parts)):
+            due = self.config.min_period if woken else self.config.period
+            rest = min(due - (steady() - began), LOOK)
+            if rest <= 0:
+                return
+            if woken:
                 # Not sigtimedwait: a clock that is made to run faster does not reach it.
                 select.select([parts.signals.descriptor], [], [], rest)
+            else:
+                woken = parts.board.wait(rest, parts.signals.descriptor)
+
+    def _called(self, parts: DaemonParts) -> bool:
+        """Whether an operator wants something that does not wait for the next cycle."""
+        if parts.board.stopped:
+            return parts.controller.mode is Mode.ACTIVE
+        return parts.board.asked_mode() is not self._asked
 
     def _told_to_stop(self, parts: DaemonParts) -> bool:
         heard = parts.signals.taken()
@@ -205,6 +224,7 @@ class Daemon:
             return
         try:
             config = load_config(self.path)
+            check_policy(config.policy)
         except DovetailError as error:
             LOG.error("configuration not taken: %s", error)
             return

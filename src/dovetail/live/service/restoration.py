@@ -11,6 +11,7 @@ from dovetail.live.backends import BACKENDS
 from dovetail.live.config import LiveConfig
 from dovetail.live.cycle.actuator import Actuator, Clocks
 from dovetail.live.journal import Journal
+from dovetail.live.journal.errors import in_words
 from dovetail.live.ledger import Ledger
 from dovetail.live.service.first_factors import remove_first_factors
 
@@ -28,7 +29,9 @@ def restoring(config: LiveConfig) -> Iterator[Actuator]:
         remove_first_factors(Path(config.run_dir))  # first: new jobs get none from here on
     except OSError as error:
         LOG.warning("the table of first factors stays until it expires: %s", error)
-    there = Path(config.journal.path).exists()
+    path = Path(config.journal.path)
+    with in_words(path):
+        there = path.exists()
     backend = BACKENDS[config.slurm.backend](config.slurm)
     opened = Journal.open(config.journal) if there else Journal.in_memory(config.journal)
     with opened as journal:

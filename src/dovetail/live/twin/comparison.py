@@ -104,7 +104,7 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
     in_force = by_ours if _mostly_active(recorded) else by_slurm
     mean = max(1.0, float(real[own].mean()))
     return Twin(
-        since=since,
+        since=max(since, float(moment.min())),  # the journal may have begun later
         until=float(moment.max()),
         jobs=int(own.sum()),
         recorded=float(real[own].mean()),
