@@ -196,7 +196,11 @@ def _user() -> str:
 def _not_writable(folder: Path) -> str:
     if not _is_there(folder):
         return f"{folder}: no such folder, or {_user()} may not look"
-    return "" if os.access(folder, os.W_OK | os.X_OK, effective_ids=True) else f"{folder}: {_user()} may not"
+    return (
+        ""
+        if os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
+        else f"{folder}: {_user()} may not"
+    )
 
 
 def _is_there(path: Path) -> bool:
