@@ -23,8 +23,9 @@ from dovetail.domain.arguments import expect, number, whole, wrong_type
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import load_cluster as _parse_cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import Backfill, BackfillRule, Estimates, Placement, SlurmBackfill
+from dovetail.domain.policy import Backfill, BackfillRule, Placement, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, Progress
@@ -34,9 +35,9 @@ from dovetail.evaluation.run import version
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import PolicyLike, as_policy, backfill_named
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate as _simulate
 from dovetail.traces.clusters import read_cluster
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.read import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 

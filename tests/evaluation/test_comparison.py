@@ -17,7 +17,7 @@ from dovetail.evaluation.comparison import Comparison, compare
 from dovetail.evaluation.protocols import Window, default_estimates
 from dovetail.evaluation.run import run
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import job, trace_of
 

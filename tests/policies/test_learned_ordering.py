@@ -25,8 +25,8 @@ from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.learned import BLOCK, SHAPES, WEIGHTS, learned, untrained
 from dovetail.policies.ordering.scores import advice
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of, estimates_of, job, trace_of
 

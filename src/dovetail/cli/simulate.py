@@ -99,7 +99,7 @@ def _replay(
     from dovetail.cli.screen import progress_bar, warn_of_compiling
     from dovetail.evaluation.protocols import default_estimates
     from dovetail.evaluation.run import run
-    from dovetail.traces.estimates import make_estimates
+    from dovetail.prediction.estimates import make_estimates
 
     told = make_estimates(trace, estimates or default_estimates(trace), seed)
     warn_of_compiling()

@@ -10,7 +10,6 @@ import numpy as np
 from dovetail.domain.errors import TraceError
 from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Bools, Ints, Jobs, Names
 
-
 ADDED = ("name", "account", "work_dir", "submit_line", "array", "restarts")
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
 

@@ -19,7 +19,7 @@ from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import default_estimates, plan
 from dovetail.evaluation.run import version
 from dovetail.policies.policy import OWN, Policy, PolicyLike, as_policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 from dovetail.traces.inspect import describe
 
 HIGHER_IS_BETTER = frozenset(

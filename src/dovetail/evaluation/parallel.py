@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import Estimates
 from dovetail.domain.processes import submit
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.protocols import Window

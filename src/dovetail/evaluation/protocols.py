@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.traces.split import windows
 
@@ -23,9 +23,8 @@ class Window:
         """The window's jobs with the estimates that they have in the whole trace."""
         if (self.start, self.stop) == (0, len(trace)):
             return trace, estimates
-        seconds = estimates.seconds
-        part = None if seconds is None else seconds[self.start : self.stop]
-        return trace.slice(self.start, self.stop), Estimates(estimates.name, part)
+        part = estimates.take(slice(self.start, self.stop))
+        return trace.slice(self.start, self.stop), part
 
 
 def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[Window, ...]:

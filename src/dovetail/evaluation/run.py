@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.policy import Policy

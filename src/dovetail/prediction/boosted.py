@@ -11,7 +11,7 @@ from dovetail.domain.jobs import Floats, Ints, Jobs
 from dovetail.prediction.calibration import calibrate
 from dovetail.prediction.distribution import LEVELS, Distribution
 from dovetail.prediction.features import Features, Table, features_of
-from dovetail.prediction.observed import log_limits, log_runs, logs_of
+from dovetail.prediction.observed import enforced_limits, log_runs, logs_of
 from dovetail.prediction.recent import predict_by_history
 from dovetail.prediction.timeline import Timeline
 from dovetail.prediction.trees import Bins, Forest, Growth, grow
@@ -34,10 +34,8 @@ class Refits:
 
 def predict_boosted(jobs: Jobs, timeline: Timeline) -> Distribution:
     """Every job at its submission, by the trees of that time."""
-    raw, logs, most = boosted_logs(jobs, timeline), log_runs(jobs), log_limits(jobs)
-    return Distribution.of_logs(
-        calibrate(raw[:, : len(LEVELS)], logs, most, timeline), raw, most
-    )
+    raw, logs, most = boosted_logs(jobs, timeline), log_runs(jobs), enforced_limits(jobs, timeline)
+    return Distribution.of_logs(calibrate(raw[:, : len(LEVELS)], logs, most, timeline), raw, most)
 
 
 def boosted_logs(jobs: Jobs, timeline: Timeline, refits: Refits | None = None) -> Floats:

@@ -36,7 +36,8 @@ def _calibrate(
         while ended < len(by_end) and end[by_end[ended]] <= submit[job]:
             other = by_end[ended]
             for k in range(len(LEVELS)):
-                inside = logs[other] <= min(raw[other, k] + shift[k], most[other])
+                # Before the cut at the limit: behind it, shifts would grow without end.
+                inside = logs[other] <= raw[other, k] + shift[k]
                 shift[k] += step * (LEVELS[k] - (1.0 if inside else 0.0))
             ended += 1
         for k in range(len(LEVELS)):

@@ -59,8 +59,8 @@ def features_of(jobs: Jobs, timeline: Timeline) -> Features:
         timeline.submit, timeline.start, timeline.end, timeline.by_start, timeline.by_end,
         groups, int(groups.max()) + 1, logs, table, len(asked),
     )  # fmt: skip
-    told = [f"{what} of same {' '.join(level) or 'trace'}" for level in levels for what in PER_LEVEL]
-    return Features(table, (*asked, *told))
+    same = [f"of same {' '.join(level)}" if level else "of all" for level in levels]
+    return Features(table, (*asked, *(f"{what} {of}" for of in same for what in PER_LEVEL)))
 
 
 def _asked(jobs: Jobs) -> dict[str, Floats]:

@@ -14,9 +14,7 @@ from dovetail.prediction.timeline import Timeline
 
 def predict_median(jobs: Jobs, timeline: Timeline) -> Distribution:
     """One number per job, which stands for every quantile: it says nothing of how sure it is."""
-    found = _replay(
-        fresh(jobs), timeline.submit, timeline.end, timeline.by_end, jobs.run.copy()
-    )
+    found = _replay(fresh(jobs), timeline.submit, timeline.end, timeline.by_end, jobs.run.copy())
     return Distribution.of_quantiles(
         np.repeat(np.maximum(found, SHORTEST)[:, None], len(LEVELS), axis=1)
     )

@@ -15,7 +15,7 @@ from dovetail.prediction.boosted import boosted_logs
 from dovetail.prediction.calibration import calibrate
 from dovetail.prediction.distribution import LEVELS, MEDIAN, Distribution
 from dovetail.prediction.median import predict_median
-from dovetail.prediction.observed import log_limits, log_runs, logs_of
+from dovetail.prediction.observed import enforced_limits, log_runs, logs_of
 from dovetail.prediction.recent import predict_by_history
 from dovetail.prediction.similarity import levels_of
 from dovetail.prediction.timeline import Timeline
@@ -38,7 +38,7 @@ def predict_by_mixture(jobs: Jobs, timeline: Timeline) -> Distribution:
     trees = boosted_logs(jobs, timeline)
     history = logs_of(predict_by_history(jobs, timeline))
     plain = np.log(predict_median(jobs, timeline).quantiles[:, MEDIAN])
-    logs, most = log_runs(jobs), log_limits(jobs)
+    logs, most = log_runs(jobs), enforced_limits(jobs, timeline)
     _, groups = levels_of(jobs)
     mixed, median = _mix(
         trees, history, plain, logs, groups, int(groups.max()) + 1,

@@ -6,6 +6,13 @@ import numpy as np
 
 from dovetail.domain.jobs import Floats, Jobs
 from dovetail.prediction.distribution import SHORTEST, Distribution
+from dovetail.prediction.timeline import Timeline
+
+TOLERANCE = 1.1
+"""Times its limit that a job may run before the limit counts as ignored: ending takes time."""
+
+IGNORED = 0.01
+"""Share of such jobs up to which limits are believed to end jobs."""
 
 
 def log_runs(jobs: Jobs) -> Floats:
@@ -13,9 +20,16 @@ def log_runs(jobs: Jobs) -> Floats:
     return np.log(np.maximum(jobs.run, SHORTEST))
 
 
-def log_limits(jobs: Jobs) -> Floats:
-    """What no prediction goes beyond; inf where there is no limit."""
-    return np.where(np.isnan(jobs.limit), np.inf, np.log(np.maximum(jobs.limit, SHORTEST)))
+def enforced_limits(jobs: Jobs, timeline: Timeline) -> Floats:
+    """Log limits where limits end jobs, as far as was known at each submission; else inf.
+
+    Some sites let jobs run on: on LANL's CM-5 every eighth did. There a limit bounds nothing.
+    """
+    told = np.where(np.isnan(jobs.limit), np.inf, np.maximum(jobs.limit, SHORTEST))
+    over = jobs.run > TOLERANCE * told
+    ended = np.searchsorted(timeline.end[timeline.by_end], timeline.submit, side="right")
+    beyond = np.concatenate(([0], np.cumsum(over[timeline.by_end])))[ended]
+    return np.where(beyond <= IGNORED * ended, np.log(told), np.inf)
 
 
 def logs_of(forecast: Distribution) -> Floats:

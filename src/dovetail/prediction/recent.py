@@ -11,7 +11,8 @@ import numpy as np
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints, Jobs
-from dovetail.prediction.distribution import LEVELS, SHORTEST, Distribution
+from dovetail.prediction.distribution import LEVELS, Distribution
+from dovetail.prediction.observed import enforced_limits, log_runs
 from dovetail.prediction.similarity import levels_of
 from dovetail.prediction.timeline import Timeline
 
@@ -34,8 +35,8 @@ FIRST_GUESS = np.log(3600.0)
 def predict_by_history(jobs: Jobs, timeline: Timeline) -> Distribution:
     """Every job at its submission, from jobs that had ended by then."""
     _, groups = levels_of(jobs)
-    logs = np.log(np.maximum(jobs.run, SHORTEST))
-    limit = np.where(np.isnan(jobs.limit), np.inf, np.log(np.maximum(jobs.limit, SHORTEST)))
+    logs = log_runs(jobs)
+    limit = enforced_limits(jobs, timeline)
     found = _replay(
         timeline.submit, timeline.end, timeline.by_end, groups, int(groups.max()) + 1, logs, limit
     )

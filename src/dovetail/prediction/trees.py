@@ -123,26 +123,21 @@ def _predict(
 
 def grow(bins: Bins, table: Table, logs: Floats, growth: Growth) -> Forest:
     """A forest for these rows; `logs` are logarithms of their run times."""
-    base = np.concatenate(
-        [np.quantile(logs, LEVELS), [logs.mean(), np.log(np.mean(np.exp(logs)))]]
-    )
+    base = np.concatenate([np.quantile(logs, LEVELS), [logs.mean(), np.log(np.mean(np.exp(logs)))]])
     column, cut, leaf = _grow(
         bins.apply(table), logs, base, growth.rounds, growth.depth, growth.rate,
-        growth.least_rows, growth.columns, growth.rows, growth.seed,
+        growth.least_rows, growth.columns, growth.rows, np.random.default_rng(growth.seed),
     )  # fmt: skip
     # Bin b holds values up to edge b - 1; bin 0 is NaN alone, and the last node sends all left.
-    edges = np.column_stack(
-        [np.full(len(bins.edges), -np.inf, np.float32), bins.edges, np.full(len(bins.edges), np.inf)]
-    ).astype(np.float32)
+    edges = np.pad(bins.edges, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
     return Forest(column, edges[column, cut], leaf, base)
 
 
 @kernel
 def _grow(
     binned: Binned, logs: Floats, base: Floats, rounds: int, depth: int, rate: float,
-    least: int, column_share: float, row_share: float, seed: int,
+    least: int, column_share: float, row_share: float, random: np.random.Generator,
 ) -> tuple[NDArray[np.int32], Ints, Table]:  # fmt: skip
-    np.random.seed(seed)
     columns, rows = binned.shape
     inner_nodes, leaves = (1 << depth) - 1, 1 << depth
     column = np.zeros((rounds, inner_nodes), np.int32)
@@ -155,8 +150,8 @@ def _grow(
     where = np.empty(rows, np.int64)
     for r in range(rounds):
         _gradient(logs, value, r, gradient)
-        chosen = np.random.permutation(columns)[: max(1, int(column_share * columns))]
-        used = np.flatnonzero(np.random.random(rows) < row_share)
+        chosen = random.permutation(columns)[: max(1, int(column_share * columns))]
+        used = np.flatnonzero(random.random(rows) < row_share)
         _grow_tree(binned, gradient, used, chosen, depth, least, column[r], cut[r])
         for i in range(rows):
             node = 0

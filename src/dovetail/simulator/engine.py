@@ -11,13 +11,13 @@ import numpy as np
 from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
     Backfill,
     BackfillRule,
-    Estimates,
     History,
     Ordering,
     Placement,
@@ -62,9 +62,9 @@ class Simulation:
         predictor: Predictor | None = None,
         warm: Window | None = None,
     ) -> None:
-        predicts = ordering.uses_prediction or estimates.seconds is None
+        predicts = ordering.uses_prediction
         if predicts and predictor is None:
-            raise ConfigError(f"{ordering.name} with {estimates.name} estimates needs a predictor")
+            raise ConfigError(f"{ordering.name} needs a predictor")
         self.trace, self.cluster, self.ordering = trace, cluster, ordering
         self.config = {
             "order": ordering.name,
@@ -85,7 +85,6 @@ class Simulation:
         self.rules = make_rules(
             ordering,
             placement,
-            estimates,
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
