@@ -19,8 +19,8 @@ from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
-from dovetail.traces.estimates import make_estimates
 from tests.oracles.simulator import simulate as oracle
 
 ORDERS = ("fcfs", "sjf", "wfp3", "slurm-multifactor")

@@ -18,12 +18,12 @@ from typing import Any
 
 from dovetail.agents.catalogue import AGENTS, Agent
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Ordering, Placement, Predictor
+from dovetail.domain.policy import Ordering, Placement
 from dovetail.domain.registry import Registry
 from dovetail.policies.learned.models import MODELS
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
-from dovetail.prediction import PREDICTORS
+from dovetail.prediction import PREDICTORS, Predictor
 from dovetail.traces.formats import FORMATS
 from dovetail.traces.table import Format
 

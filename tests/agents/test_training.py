@@ -18,7 +18,7 @@ from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, sa
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering.learned import untrained
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 

@@ -17,7 +17,7 @@ from dovetail.evaluation.comparison import Comparison, compare
 from dovetail.evaluation.protocols import Window
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import default_estimates, make_estimates
+from dovetail.prediction.estimates import default_estimates, make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import job, trace_of
 

@@ -15,7 +15,7 @@ from dovetail.agents.catalogue import Agent
 from dovetail.domain.policy import Placement, preferring
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
-from dovetail.prediction.history import HISTORY
+from dovetail.prediction.history import PREDICTORS
 from dovetail.traces.formats.csv import CSV
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def _read(path, progress):
 
 
 MINE = replace(CSV, name="mine", about="a CSV below a line of our own", sniff=_sniff, read=_read)
-SECOND = replace(HISTORY, name="second")
+SECOND = replace(PREDICTORS["median"], name="second")
 
 
 @dataclass(frozen=True)

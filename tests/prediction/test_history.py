@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import JobColumns, Jobs
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.policy import Backfill
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY, prediction_error

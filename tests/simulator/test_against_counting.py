@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import Backfill, Estimates, Varies
+from dovetail.domain.policy import Backfill, Varies
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.prediction import HISTORY

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.estimates import Estimates
+from dovetail.domain.policy import Backfill
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.prediction import HISTORY
 from tests.oracles.answers import FromHistory, difference

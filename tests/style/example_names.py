@@ -31,8 +31,8 @@ from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.estimates import make_estimates
 from dovetail.testing.schedules import replay
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.read import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.traces.samples import SAMPLES

@@ -13,13 +13,14 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Backfill, Estimates, Ordering
+from dovetail.domain.policy import Backfill, Ordering
 from dovetail.domain.trace import Trace
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, Window, warm_window
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 PLACEMENT = PLACEMENTS["best-fit"]
@@ -68,9 +69,8 @@ class TraceWindows:
         while True:
             first = int(random.integers(len(self.trace) - self.length + 1))
             window = warm_window(whole, first, self.length)
-            # As told on arrival: predictions are those of the whole history, not of the window's.
-            own = Estimates(told.name, whole.estimate[window.rows])
-            yield Episode(window, self.cluster, own, predicted[window.rows])
+            # Predictions are those of the whole history, not of the window's.
+            yield Episode(window, self.cluster, told.take(window.rows), predicted[window.rows])
 
 
 @dataclass(frozen=True, slots=True)

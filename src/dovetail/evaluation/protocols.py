@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.run import Run
 from dovetail.traces.split import windows
@@ -22,10 +21,11 @@ class Window:
         """The window's jobs with the estimates that they have in the whole trace."""
         if (self.start, self.stop) == (0, len(run.trace)):
             return run
-        seconds = run.estimates.seconds
-        part = None if seconds is None else seconds[self.start : self.stop]
-        trace = run.trace.slice(self.start, self.stop)
-        return replace(run, trace=trace, estimates=Estimates(run.estimates.name, part))
+        return replace(
+            run,
+            trace=run.trace.slice(self.start, self.stop),
+            estimates=run.estimates.take(slice(self.start, self.stop)),
+        )
 
 
 def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[Window, ...]:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.tables import new_table
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
 from dovetail.domain.policy import (
     AccountFacts,
     ClusterFacts,
     DemandFacts,
-    Estimates,
     History,
     JobFacts,
     Ordering,
@@ -130,8 +130,9 @@ def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints
     table = new_table(JobFacts, len(jobs))
     for column in ("submit", "gpus", "deadline", "priority"):
         table[column] = getattr(jobs, column)
-    # Predicted estimates are filled in on arrival.
-    table["estimate"] = 1.0 if estimates.seconds is None else np.maximum(1.0, estimates.seconds)
+    table["estimate"] = np.maximum(1.0, estimates.seconds)
+    table["reserve"] = np.maximum(1.0, estimates.reserve)
+    table["spread"] = estimates.spread
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
     table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
     table["account"] = account

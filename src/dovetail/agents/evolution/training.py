@@ -28,7 +28,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 
 
 @dataclass(frozen=True, slots=True)

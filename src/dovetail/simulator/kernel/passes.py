@@ -111,7 +111,7 @@ def start(w: World, job: int, number: int) -> None:
     mine, facts, this = run_of(w, job), job_facts(w, job), option(w, number)
     mine.start = w.now
     mine.end = w.now + mine.run / this.speed
-    mine.length = facts.estimate / this.speed
+    mine.length = facts.reserve / this.speed
     mine.expected = w.now + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.gpus

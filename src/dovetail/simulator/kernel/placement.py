@@ -15,7 +15,7 @@ from dovetail.simulator.kernel.state import demand, job_facts, large, node, opti
 @inner
 def place(w: World, prefer: Any, few_switches: bool, job: int) -> int:
     """Find nodes for a job; returns the option used, its nodes picked, or -1."""
-    estimate = job_facts(w, job).estimate
+    estimate = job_facts(w, job).reserve
     mine = demand(w, run_of(w, job).demand)
     number = mine.option_first
     while number < mine.option_last:

@@ -64,7 +64,7 @@ def has_choice(w: World, job: int) -> bool:
         return False
     first, options = -1, 0
     for at in range(mine.option_first, mine.option_last):
-        end = w.now + job_facts(w, job).estimate / option(w, at).speed
+        end = w.now + job_facts(w, job).reserve / option(w, at).speed
         if not option_fits(w, at, end):
             continue
         options += 1
@@ -101,7 +101,7 @@ def accept(world: Any, job: int, number: int, nodes: Ints) -> bool:
     mine, this = demand(w, run_of(w, job).demand), option(w, number)
     if not mine.option_first <= number < mine.option_last or len(nodes) != this.many + this.few:
         return False
-    end = w.now + job_facts(w, job).estimate / this.speed
+    end = w.now + job_facts(w, job).reserve / this.speed
     accepted = True
     for i in range(len(nodes)):
         here = nodes[i]

@@ -33,7 +33,7 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
         demand(w, w.active_count).active = number
         w.active_count += 1
         mine.shortest = math.inf
-    mine.shortest = min(mine.shortest, job_facts(w, job).estimate)
+    mine.shortest = min(mine.shortest, job_facts(w, job).reserve)
     mine.queued_gpus += job_facts(w, job).gpus
     score, at = 0.0, mine.high
     if not (rules.unsorted or rules.heads_only):
@@ -151,7 +151,7 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
         if best < 0 and (rules.unsorted or begin == mine.low):
             shortest = math.inf
             for at in range(mine.low, mine.high):
-                shortest = min(shortest, job_facts(w, rows[at]).estimate)
+                shortest = min(shortest, job_facts(w, rows[at]).reserve)
             mine.shortest = shortest
     mine.cursor = best
     mine.open = best >= 0
@@ -162,7 +162,7 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
 @inner
 def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
     """Whether a job started now would end by then, by estimate, at this speed."""
-    return w.now + job_facts(w, job).estimate / speed <= latest_end
+    return w.now + job_facts(w, job).reserve / speed <= latest_end
 
 
 @inner

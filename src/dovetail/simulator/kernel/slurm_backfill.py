@@ -90,7 +90,7 @@ def _next_hope(w: World, at: int) -> int:
 @inner
 def _plan(w: World, job: int) -> None:
     """Hold whole nodes from when the job can start, both ends rounded outwards."""
-    estimate, mine = job_facts(w, job).estimate, demand(w, run_of(w, job).demand)
+    estimate, mine = job_facts(w, job).reserve, demand(w, run_of(w, job).demand)
     refresh(w)
     best, best_begin = -1, math.inf
     for number in range(mine.option_first, mine.option_last):

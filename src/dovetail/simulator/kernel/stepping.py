@@ -131,7 +131,7 @@ def is_candidate(w: World, number: int, job: int) -> bool:
     if mine.option_last - mine.option_first == 1:
         return ends_in_time(w, job, mine.speed, mine.latest_end)
     for at in range(mine.option_first, mine.option_last):
-        end = w.now + job_facts(w, job).estimate / option(w, at).speed
+        end = w.now + job_facts(w, job).reserve / option(w, at).speed
         if option_fits(w, at, end):
             return True
     return False

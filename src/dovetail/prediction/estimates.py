@@ -1,4 +1,9 @@
-"""What the scheduler is told about run times: the truth, the user's limit, noise, or nothing."""
+"""What the scheduler is told about run times: the truth, the user's limit, noise, a prediction.
+
+make_estimates(trace, "limit")
+make_estimates(trace, "predicted")
+make_estimates(trace, "predicted:history,order=mean,reserve=q90")
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,20 @@ import math
 import numpy as np
 
 from dovetail.domain.errors import ConfigError, TraceError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
+from dovetail.prediction.distribution import SHORTEST
+from dovetail.prediction.predictors import predict
+from dovetail.prediction.request import Request
 
-SHORTEST = 1.0
-"""Seconds; policies divide by estimates."""
+_FORMS = (
+    "write exact, limit, noisy:0.5 (any sigma of 0 or more), predicted, or "
+    "predicted:PREDICTOR,order=WHAT,reserve=WHAT"
+)
 
-_FORMS = "write exact, limit, noisy:0.5 (any sigma of 0 or more), predicted or predicted:NAME"
+FEW = 0.5
+"""Share of jobs without a limit up to which `limit` goes by the partition's longest."""
 
 
 def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
@@ -22,9 +33,9 @@ def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
     if spec == "exact":
         return Estimates(spec, np.maximum(trace.jobs.run, SHORTEST))
     if spec == "limit":
-        return Estimates(spec, _limits(trace))
+        return _limits(trace)
     if spec == "predicted" or spec.startswith("predicted:"):
-        return Estimates(spec, None)
+        return _predicted(trace, Request.parse(spec))
     if spec.startswith("noisy"):
         sigma = sigma_of(spec)
         return Estimates(f"noisy:{sigma:g}", _noisy(trace.jobs.run, sigma, seed))
@@ -36,14 +47,37 @@ def default_estimates(trace: Trace) -> str:
     return "predicted" if np.isnan(trace.jobs.limit).any() else "limit"
 
 
-def _limits(trace: Trace) -> Floats:
-    unknown = int(np.isnan(trace.jobs.limit).sum())
-    if unknown:
+def _predicted(trace: Trace, asked: Request) -> Estimates:
+    forecast = predict(trace.jobs, asked.predictor)
+    return Estimates(
+        asked.spec,
+        asked.order.of(forecast),
+        asked.reserve.of(forecast),
+        forecast.spread(),
+    )
+
+
+def _limits(trace: Trace) -> Estimates:
+    """A job without a limit gets the longest of its partition, as Slurm would stop it there."""
+    limit = trace.jobs.limit.copy()
+    unknown = np.isnan(limit)
+    count = int(unknown.sum())
+    if count > FEW * len(trace):
         raise TraceError(
-            f"{trace.name}: {unknown} of {len(trace)} jobs have no time limit; "
+            f"{trace.name}: {count} of {len(trace)} jobs have no time limit; "
             "use the estimates noisy:1 or predicted instead of limit"
         )
-    return np.maximum(trace.jobs.limit, SHORTEST)
+    if not count:
+        return Estimates("limit", np.maximum(limit, SHORTEST))
+    longest = float(np.nanmax(limit))
+    partition = trace.jobs.partition.codes
+    for code in np.unique(partition[unknown]):
+        same = partition == code
+        known = limit[same & ~unknown]
+        limit[same & unknown] = known.max() if len(known) else longest
+    jobs = "1 job has" if count == 1 else f"{count:,} jobs have"
+    note = f"{jobs} no time limit: the longest limit of the partition is taken"
+    return Estimates("limit", np.maximum(limit, SHORTEST), notes=(note,))
 
 
 def sigma_of(spec: str, forms: str = _FORMS) -> float:

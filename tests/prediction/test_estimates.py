@@ -8,7 +8,7 @@ import pytest
 from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.jobs import Floats, JobColumns
 from dovetail.domain.trace import Trace
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 
 
 def trace(run: list[float], limit: list[float] | None = None) -> Trace:
