@@ -104,7 +104,7 @@ def _asked_slurm(facts: Facts) -> Facts:
         settings=settings,
         admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
         submit_script=_submit_script(settings),
-        shut_out=_shut_out(settings.get("SlurmUser", "").partition("(")[0]),
+        shut_out=shut_out(settings.get("SlurmUser", "").partition("(")[0]),
         hook_age=_age(Path(settings.get("PrologSlurmctld", ""))),
         up=_up(settings),
         clock_gap=_clock_gap(commands),
@@ -143,13 +143,14 @@ def _read_once(facts: Facts) -> Facts:
     return replace(facts, snapshot=snapshot, read_seconds=time.monotonic() - started)
 
 
-def _shut_out(name: str) -> bool:
+def shut_out(name: str) -> bool:
     """False also where this machine does not know the user: then the hooks run elsewhere."""
     try:
         user = pwd.getpwnam(name)
     except KeyError:
         return False
-    if user.pw_uid in (0, os.geteuid()):
+    # Root needs no group to enter; and who root would act as, nobody knows without its folder.
+    if user.pw_uid in (0, os.geteuid()) or os.geteuid() == 0:
         return False
     return os.getegid() not in os.getgrouplist(name, user.pw_gid)
 

@@ -28,6 +28,9 @@ class InstallPart(Enum):
     SUBMIT = "submit"  # tags and first factors for new jobs
 
 
+LUA = "job_submit_lua.so"
+"""The plug-in that JobSubmitPlugins=lua loads."""
+
 ALL_PARTS = frozenset(InstallPart)
 
 USER = "dovetail"
@@ -181,12 +184,25 @@ def _conflicts(site: SlurmSite, conf: str, parts: frozenset[InstallPart]) -> Ite
                 f"JobSubmitPlugins is {plugins}: make it {plugins},lua in slurm.conf, "
                 "then run this again."
             )
+        elif not plugins and not _has_lua(site):
+            looked = ", ".join(map(str, site.plugin_folders or ())) or "no folder known"
+            yield (
+                f"Slurm's Lua plug-in, {LUA}, is not there (looked in {looked}): with "
+                "JobSubmitPlugins=lua slurmctld would not start. Install it (Debian: "
+                "slurm-wlm-basic-plugins), or install with --parts service,hooks."
+            )
         script = site.files.get(places.job_submit)
         if script is not None and places.submit_script.name not in script:
             yield (
                 f"{places.job_submit} is the site's own: add as its last line "
                 f"{include_line(site)} and run this again."
             )
+
+
+def _has_lua(site: SlurmSite) -> bool:
+    """Whether slurmctld could load a Lua script; taken to be so where nobody can look."""
+    folders = site.plugin_folders
+    return folders is None or any((folder / LUA).exists() for folder in folders)
 
 
 def slurm_user_of(site: SlurmSite) -> str:
