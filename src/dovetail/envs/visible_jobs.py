@@ -9,7 +9,7 @@ from dovetail.compiled.functions import inner
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import demand, gathered, scores, waiting
-from dovetail.simulator.kernel.stepping import is_candidate
+from dovetail.simulator.kernel.steps import is_candidate
 
 SHOWN = 256
 """Jobs that a decision shows at most."""
