@@ -20,17 +20,17 @@ from dovetail.prediction.recent import predict_by_history
 from dovetail.prediction.similarity import levels_of
 from dovetail.prediction.timeline import Timeline
 
-FOLLOWS = 0.1
+FOLLOWS = 0.2
 """What the latest loss counts in a group's mean."""
 
-BORROWED = 3.0
+BORROWED = 2.0
 """Jobs of a group that its own mean needs to count as much as the next coarser one's."""
 
 SHARPNESS = 10.0
 """How much weight a lower loss wins: 0.1 less gives a share of 73 %."""
 
-FAR = 1.4
-"""A median that is off by more than a factor of four is just wrong."""
+FAR = 0.7
+"""A median that is off by more than a factor of two is just wrong."""
 
 
 def predict_by_mixture(jobs: Jobs, timeline: Timeline) -> Distribution:
