@@ -220,3 +220,16 @@ def test_root_is_never_told_to_share_its_group() -> None:
     }
     facts = Facts(user="root", settings=settings, shut_out=shut_out("daemon"))
     assert "usermod" not in rights.hooks(facts).fix
+
+
+def test_hooks_are_found_as_slurm_24_11_words_them() -> None:
+    settings = {key: value for key, value in SETTINGS.items() if "logSlurmctld" not in key}
+    hook = "/usr/local/libexec/dovetail/wake"
+    numbered = {
+        "PrologSlurmctld[0]": "/site/prolog",
+        "PrologSlurmctld[1]": hook,
+        "EpilogSlurmctld[0]": hook,
+    }
+    assert rights.hooks(replace(HEALTHY, settings={**settings, **numbered})).level is OK
+    assert rights.hooks(replace(HEALTHY, settings=settings)).level is WARNING
+    assert rights.hooks(replace(HEALTHY, hook_age=59.5, up=60.0)).level is OK  # whole seconds

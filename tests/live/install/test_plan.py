@@ -86,6 +86,7 @@ def test_taking_the_block_out_gives_the_same_text_byte_for_byte(
 def test_an_installation_writes_these_files_and_no_others(places: Places) -> None:
     install(places)
     assert sorted(content(places)) == [
+        "etc/dovetail/alerts.yml",
         "etc/dovetail/dovetail.toml",
         "etc/dovetail/submit.conf",
         "etc/slurm/dovetail_submit.lua",
@@ -224,7 +225,7 @@ def test_a_sites_own_submit_script_is_kept_and_loads_ours_when_its_owner_says_so
 def test_the_service_alone_needs_no_slurm_conf(tmp_path: Path) -> None:
     places = Places(prefix=tmp_path)
     install(places, frozenset({InstallPart.SERVICE}))
-    assert len(content(places)) == 2
+    assert len(content(places)) == 3
     with pytest.raises(InstallRefused, match="--slurm-conf"):
         plan_install(look(places), ALL_PARTS)
 

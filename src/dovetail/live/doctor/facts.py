@@ -105,7 +105,9 @@ def _asked_slurm(facts: Facts) -> Facts:
         admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
         submit_script=_submit_script(settings),
         shut_out=shut_out(settings.get("SlurmUser", "").partition("(")[0]),
-        hook_age=_age(Path(settings.get("PrologSlurmctld", ""))),
+        hook_age=min(
+            map(_age, map(Path, hook_scripts(settings, "PrologSlurmctld"))), default=math.inf
+        ),
         up=_up(settings),
         clock_gap=_clock_gap(commands),
     )
@@ -160,6 +162,19 @@ def _age(path: Path) -> float:
         return time.time() - path.stat().st_mtime if path.is_absolute() else math.inf
     except OSError:
         return math.inf
+
+
+def hook_scripts(settings: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """The scripts of a hook: one up to 24.05, numbered ones from 24.11 on.
+
+    >>> hook_scripts({"PrologSlurmctld[0]": "/a", "PrologSlurmctld[1]": "/b"}, "PrologSlurmctld")
+    ('/a', '/b')
+    """
+    return tuple(
+        value
+        for key, value in settings.items()
+        if key.partition("[")[0] == name and value not in ("", "(null)")
+    )
 
 
 def _up(settings: Mapping[str, str]) -> float:

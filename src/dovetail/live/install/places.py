@@ -57,6 +57,10 @@ class Places:
         return self.config_dir / "submit.conf"
 
     @property
+    def alerts(self) -> Path:
+        return self.config_dir / "alerts.yml"
+
+    @property
     def wake(self) -> Path:
         return self.program_dir / "wake"
 
@@ -101,7 +105,7 @@ def look_at_site(
     """Read every file that an installation could touch."""
     known = (
         places.slurm_conf, places.job_submit, places.submit_script, places.config,
-        places.submit_settings, places.wake, places.unit,
+        places.submit_settings, places.wake, places.unit, places.alerts,
     )  # fmt: skip
     files = {path: _read(places.on_disk(path)) for path in known if places.on_disk(path).exists()}
     conf = files.get(places.slurm_conf, "")

@@ -62,6 +62,8 @@ def plan_install(site: SlurmSite, parts: frozenset[InstallPart]) -> tuple[FileCh
     if InstallPart.SERVICE in parts:
         wanted[places.config] = (site.files.get(places.config, sample_config()), 0o644)
         wanted[places.unit] = (rendered("dovetail-live.service", values), 0o644)
+        own_rules = native_text("alerts.yml")
+        wanted[places.alerts] = (site.files.get(places.alerts, own_rules), 0o644)
     if InstallPart.HOOKS in parts:
         wanted[places.wake] = (rendered("wake", values), 0o755)
         lines += [f"PrologSlurmctld={places.wake}", f"EpilogSlurmctld={places.wake}"]
@@ -124,6 +126,7 @@ def _ours_if_unchanged(site: SlurmSite) -> dict[Path, str]:
     return {
         site.places.config: sample_config(),
         site.places.submit_settings: native_text("submit.conf"),
+        site.places.alerts: native_text("alerts.yml"),
         site.places.job_submit: rendered("job_submit.lua", site.places.values(site.dovetail)),
     }
 
