@@ -9,12 +9,12 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from dovetail.policies.ordering.scores import scores
 
 from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Ordering
 from dovetail.domain.trace import Trace
+from dovetail.testing.scores import scores
 
 
 def committed_waits(trace: Trace, processors: int, ordering: Ordering) -> Floats:

@@ -20,8 +20,8 @@ from dovetail.envs import (
     QueuePriorityVector,
     SyntheticWindows,
 )
-from dovetail.envs.shown import SHOWN
-from dovetail.envs.stage import DECLINE
+from dovetail.envs.batch_kernel import DECLINE
+from dovetail.envs.visible_jobs import SHOWN
 
 COUNT = 512
 """Environments of a batch."""

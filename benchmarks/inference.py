@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from dovetail.policies.ordering.scores import advice
 
 from dovetail.compiled.functions import kernel
 from dovetail.domain.cluster import Cluster
@@ -26,9 +25,10 @@ from dovetail.domain.policy import Backfill, Ordering
 from dovetail.policies.ordering.learned import WEIGHTS, learned
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation
 from dovetail.simulator.kernel.facts import describe
-from dovetail.traces.estimates import make_estimates
+from dovetail.testing.scores import advice
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 CLUSTER = "500x8:v100,500x4:t4"

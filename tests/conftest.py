@@ -1,9 +1,11 @@
 """How the tests are run: the longest first, and with --quick those that fit into every save.
 
-    pytest --quick      neither Slurm nor training, few of the generated cases
+pytest --quick      neither Slurm nor training, few of the generated cases
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -20,24 +22,24 @@ SLURM = ("cluster", "start_cluster", "installed")
 """Fixtures that start a Slurm."""
 
 LONG = (
-    "tests/live/whole/",
+    "tests/live/whole",
     "tests/cli/test_interrupts.py",
     "tests/simulator/test_against_counting.py",
     "tests/live/service/test_daemon.py",
-    "tests/agents/",
-    "tests/mig/agents/",
+    "tests/agents",
+    "tests/mig/agents",
     "tests/docs/test_site.py",
     "tests/cli/mig/test_train_and_evaluate.py",
     "tests/cli/test_train_and_evaluate.py",
     "tests/live/install/test_installed_cluster.py",
     "tests/mig/policies/test_unsure_prices.py",
-    "tests/mig/evaluation/",
+    "tests/mig/evaluation",
     "tests/traces/test_parquet_trial.py",
     "tests/test_compile_cache.py",
     "tests/cli/test_output_targets.py",
-    "tests/fuzz/",
+    "tests/fuzz",
     "tests/evaluation/test_bounds.py",
-    "tests/benchmarks/",
+    "tests/benchmarks",
 )
 """What takes longest, roughly in this order. They begin first, so that no worker is left alone
 with one at the end; a quick run leaves them out."""
@@ -47,15 +49,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="no Slurm, no training, few cases")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A quick run does not even import what it leaves out: torch and Ray alone take seconds."""
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    return True if config.getoption("--quick") and name.startswith(LONG) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=_rank)
     if not config.getoption("--quick"):
         return
-    left_out = [item for item in items if _is_long(item) or _needs_slurm(item)]
+    left_out = [item for item in items if _needs_slurm(item)]
     items[:] = [item for item in items if item not in set(left_out)]
     config.hook.pytest_deselected(items=left_out)
     for test in {item.obj for item in items if isinstance(item, pytest.Function)}:
-        if is_hypothesis_test(test):
+        if is_hypothesis_test(test) and hasattr(test, SETTINGS):
             given: settings = getattr(test, SETTINGS)
             few = min(given.max_examples, QUICK_EXAMPLES)
             setattr(test, SETTINGS, settings(given, max_examples=few))
@@ -64,10 +72,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _rank(item: pytest.Item) -> int:
     places = (place for place, start in enumerate(LONG) if item.nodeid.startswith(start))
     return next(places, len(LONG))
-
-
-def _is_long(item: pytest.Item) -> bool:
-    return item.nodeid.startswith(LONG)
 
 
 def _needs_slurm(item: pytest.Item) -> bool:

@@ -18,12 +18,12 @@ from dovetail.agents.ppo.config import PpoConfig  # noqa: E402
 from dovetail.agents.ppo.networks import KernelActor  # noqa: E402 - torch is optional
 from dovetail.agents.ppo.ragged import pack, tensors  # noqa: E402
 from dovetail.agents.rltune.config import RltuneConfig  # noqa: E402
-from dovetail.agents.rltune.training import Progress, train_rltune  # noqa: E402
+from dovetail.agents.rltune.training import RltuneProgress, train_rltune  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.trace import Trace  # noqa: E402
 from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
-from dovetail.policies.sampling import SELECTIONS, select  # noqa: E402
+from dovetail.policies.selections import SELECTIONS, select  # noqa: E402
 from dovetail.testing.scores import scores  # noqa: E402
 from dovetail.traces.synthetic import WORKLOADS, synthesize  # noqa: E402
 from tests.builders import cluster_of, job, trace_of  # noqa: E402
@@ -96,7 +96,7 @@ def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int)
         environments=64, validate_every=1, start="random", estimates="exact", seed=seed,
         ppo=PpoConfig(actor_rate=3e-2, passes=6, minibatch=256, divergence=0.5),
     )  # fmt: skip
-    seen: list[Progress] = []
+    seen: list[RltuneProgress] = []
     site = Site(long_jobs_first(bursts=60), cluster_of("1x8"))
     found = train_rltune([site], tmp_path, config, seen.append)
     assert found.card["validation_gap"] > 0.9
@@ -109,7 +109,7 @@ def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int)
 def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     whole = train(tmp_path / "whole")
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: RltuneProgress) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -142,7 +142,7 @@ def test_ctrl_c_in_the_first_epoch_keeps_the_start(
 
 
 def test_patience_ends_a_training_that_no_longer_improves(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[RltuneProgress] = []
     train(tmp_path, replace(TINY, ppo=STUCK, patience=2, epochs=9), report=seen.append)
     assert seen[-1].epoch <= 3
 

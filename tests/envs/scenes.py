@@ -9,10 +9,11 @@ from functools import cache
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import Estimates, Ordering
+from dovetail.domain.policy import Ordering
 from dovetail.envs import Pool, QueuePriorityConfig, SyntheticWindows
-from dovetail.envs.windows import Scene
+from dovetail.envs.windows import Episode
 from dovetail.simulator import Window
 from tests.builders import JobRow, cluster_of, estimates_of, trace_of
 
@@ -31,7 +32,7 @@ class Written:
     cluster: Cluster
     rows: tuple[JobRow, ...]
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
         trace, estimates = trace_of(*self.rows), estimates_of(*self.rows)
         window = Window(
             trace=trace,
@@ -45,7 +46,7 @@ class Written:
         )
         while True:
             told = Estimates(estimates.name, estimates.seconds)
-            yield Scene(window, self.cluster, told, predicted=np.ones(len(trace)))
+            yield Episode(window, self.cluster, told, predicted=np.ones(len(trace)))
 
 
 def pool_of(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dovetail.envs import QUEUE_PRIORITY, QueuePriority, QueuePriorityVector
-from dovetail.envs.stage import DECLINE
+from dovetail.envs.batch_kernel import DECLINE
 from tests.builders import job
 from tests.envs.scenes import pool_of, random_valid, small_pool
 

@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.domain.errors import UnknownName
 from dovetail.envs import QUEUE_PRIORITY, QueuePriority, QueuePriorityVector
-from dovetail.envs.picture import BUSY, CELL, FITS, FREE, GAP, WAITS
+from dovetail.envs.renderers import BUSY, CELL, FITS, FREE, GAP, WAITS
 from tests.builders import job
 from tests.envs.scenes import pool_of, small_pool
 

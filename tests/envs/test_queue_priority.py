@@ -17,9 +17,9 @@ from dovetail.envs import (
     QueuePriorityConfig,
     SyntheticWindows,
 )
+from dovetail.envs.batch_kernel import DECLINE
 from dovetail.envs.reward import gap
-from dovetail.envs.shown import SHOWN
-from dovetail.envs.stage import DECLINE
+from dovetail.envs.visible_jobs import SHOWN
 from dovetail.policies.ordering import ORDERINGS
 from tests.builders import cluster_of, job
 from tests.envs.scenes import pool_of, random_valid, small_pool
@@ -29,7 +29,7 @@ BLOCKER = job(submit=0, run=100, gpus=8)
 
 
 def play(env: QueuePriority, pick: Any, **options: Any) -> tuple[float, dict[str, Any], int]:
-    """Play an episode; returns the reward, the last info and the number of decisions."""
+    """EpisodeRules an episode; returns the reward, the last info and the number of decisions."""
     seen, info = env.reset(**options)
     reward, over, steps = 0.0, False, 0
     while not over:
@@ -212,9 +212,11 @@ def test_windows_without_a_choice_that_matters_are_refused() -> None:
 
 
 def test_a_base_that_predicts_run_times_knows_what_the_whole_history_told_it() -> None:
-    scene = next(SyntheticWindows(jobs=2000).scenes(ORDERINGS["qssf"], np.random.default_rng(0)))
-    assert np.all(scene.predicted > 0)
-    assert len(np.unique(scene.predicted)) > 50
+    episode = next(
+        SyntheticWindows(jobs=2000).episodes(ORDERINGS["qssf"], np.random.default_rng(0))
+    )
+    assert np.all(episode.predicted > 0)
+    assert len(np.unique(episode.predicted)) > 50
 
 
 def test_an_unknown_order_is_answered_with_the_known_ones() -> None:

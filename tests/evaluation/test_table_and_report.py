@@ -10,14 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.evaluation.comparison import Comparison, compare
 from dovetail.evaluation.report.charts import busy_share
 from dovetail.evaluation.report.report import report_html, write_report
-from dovetail.evaluation.report.table import BOUND, COLUMNS, grid, markdown, rich_table
+from dovetail.evaluation.report.table import BOUND, COLUMNS, grid, markdown
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
 from tests.builders import job, trace_of
@@ -50,17 +49,6 @@ def test_the_best_of_each_column_is_marked_and_the_bound_comes_last() -> None:
 def test_a_column_in_which_all_are_equal_has_no_best() -> None:
     unfinished = [column.key for column in COLUMNS].index("unfinished")
     assert not any(cells[unfinished].best for _, cells in grid(result()))
-
-
-def test_the_terminal_table_says_what_it_rests_on() -> None:
-    console = Console(width=200, no_color=True)
-    with console.capture() as captured:
-        console.print(rich_table(result()))
-    text = " ".join(captured.get().split())
-    assert HOSTILE in text
-    assert "estimates: exact" in text
-    assert "1x8 (8 GPUs)" in text
-    assert "*" in text
 
 
 def test_markdown_rows_have_as_many_cells_as_the_heading() -> None:

@@ -17,6 +17,6 @@ SETTINGS = "_hypothesis_internal_use_settings"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = {item.obj for item in items if isinstance(item, pytest.Function)}
     for test in tests:
-        if is_hypothesis_test(test):
+        if is_hypothesis_test(test) and hasattr(test, SETTINGS):
             given: settings = getattr(test, SETTINGS)
             setattr(test, SETTINGS, settings(given, derandomize=False))

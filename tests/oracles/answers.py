@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Predictor
+from dovetail.domain.policy import OnlinePredictor
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from tests.oracles.shapes import Site
+from tests.oracles.shapes import Site, jobs_of
 from tests.oracles.simulator import Answer
 
 
 class FromHistory:
     """A compiled predictor with a history of its own, as the oracle asks for it."""
 
-    def __init__(self, predictor: Predictor, trace: Trace) -> None:
+    def __init__(self, predictor: OnlinePredictor, trace: Trace) -> None:
         self.predictor = predictor
         self.history: Any = predictor.fresh(trace.jobs)
 
@@ -49,7 +49,10 @@ def answer_of(schedule: Schedule) -> Answer:
 def schedule_of(answer: Answer, trace: Trace, cluster: Cluster) -> Schedule:
     """The oracle's answer as a schedule, so that one set of checks serves both."""
     site, count = Site(cluster), len(trace)
-    speed = [site.speed(where[0][0]) if where else math.nan for where in answer.where]
+    speed = [
+        site.speed(where[0][0], job) if where else math.nan
+        for where, job in zip(answer.where, jobs_of(trace), strict=True)
+    ]
     start = np.array(answer.start, np.float64)
     rejected = np.zeros(count, np.int64)
     rejected[sorted(answer.rejected)] = 1

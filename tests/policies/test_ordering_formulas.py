@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.tables import Row, new_table
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Varies
-from dovetail.policies.ordering import ORDERINGS, scores
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.testing.scores import scores
 
 Told = dict[str, Any]
 

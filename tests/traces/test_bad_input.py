@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dovetail.domain.errors import BadRow, ConfigError, TraceError, UnknownName
-from dovetail.domain.jobs import JobColumns
-from dovetail.domain.trace import Trace, problems
-from dovetail.traces.checks import RULES
+from dovetail.domain.trace import Trace
+from dovetail.traces.checks import MENDS, ROW_RULES
 from dovetail.traces.read import read_trace
 from tests.traces.samples import PHILLY, SAMPLES, philly_job, write, write_parquet
 
@@ -190,10 +190,17 @@ def test_an_unknown_repair_is_answered_with_a_likely_one(tmp_path: Path) -> None
         helios(tmp_path, repair=("dorp",))
 
 
-def test_every_problem_that_the_domain_refuses_is_found_in_files_too() -> None:
-    known = set(problems(JobColumns(submit=[0], run=[1], gpus=[1]).build()))
-    of_rows = {"is submitted before its predecessor", "has an id used before"}
-    assert known - of_rows <= {rule.problem for rule in RULES}
+def test_only_known_problems_are_mended() -> None:
+    assert MENDS.keys() <= {rule.problem for rule in ROW_RULES}
+
+
+def test_what_clamp_puts_there_keeps_the_rules() -> None:
+    wrong = np.array([-5.0, 0.5, np.inf, -np.inf, 1e300])
+    for rule in ROW_RULES:
+        mend, columns = MENDS.get(rule.problem), dict.fromkeys(rule.columns, wrong)
+        if mend is not None:
+            columns[rule.columns[0]] = np.where(rule.bad(columns), mend.value(wrong), wrong)
+            assert not rule.bad(columns).any(), rule.problem
 
 
 def test_a_trace_without_a_single_gpu_job_says_why_it_is_empty(tmp_path: Path) -> None:

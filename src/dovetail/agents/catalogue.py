@@ -9,22 +9,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dovetail.agents.engines import Engine
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.agents.evolution.training import TrainingConfig, train
 from dovetail.agents.history import Site
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry, instances_of
 from dovetail.policies.learned.checkpoint import Checkpoint
-
-
-class Progress(Protocol):
-    """How far a training is; its text says how good the best network is."""
-
-    @property
-    def epoch(self) -> int: ...
-    @property
-    def epochs(self) -> int: ...
 
 
 class Train(Protocol):
@@ -85,7 +76,7 @@ def _evolution(engine: Engine) -> Train:
 
 
 def _rltune(engine: Engine) -> Train:
-    if engine is not Players:
+    if engine is not LocalPlayers:
         raise ConfigError("the agent rltune plays in threads of one process: --engine local")
     try:
         from dovetail.agents.rltune.training import train_rltune

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from dovetail import __version__
-from dovetail.cli.cluster_import import cluster_import
-from dovetail.cli.cluster_show import cluster_show
+from dovetail.cli.cluster import cluster
 from dovetail.cli.compare import compare
 from dovetail.cli.evaluate import evaluate
 from dovetail.cli.failures import FailsInWords
@@ -17,10 +16,7 @@ from dovetail.cli.mig import mig
 from dovetail.cli.policies import policies
 from dovetail.cli.simulate import simulate
 from dovetail.cli.telemetry import telemetry
-from dovetail.cli.trace_formats import trace_formats
-from dovetail.cli.trace_import import trace_import
-from dovetail.cli.trace_inspect import trace_inspect
-from dovetail.cli.trace_synth import trace_synth
+from dovetail.cli.trace import trace
 from dovetail.cli.train import train
 from dovetail.cli.transfer import transfer
 
@@ -50,10 +46,6 @@ def dovetail(
     """
 
 
-def _group(name: str, about: str) -> typer.Typer:
-    return typer.Typer(name=name, help=about, no_args_is_help=True, rich_markup_mode=PLAIN)
-
-
 app = typer.Typer(
     cls=FailsInWords,
     callback=dovetail,
@@ -62,24 +54,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a bug shows Python's own traceback, without local values
     rich_markup_mode=PLAIN,
 )
-
-trace = _group(
-    "trace",
-    "Import, inspect and draw job histories.\n\n\b\nExample:\n"
-    "  dovetail trace import sacct.txt --out history.parquet",
-)
-trace.command("import")(trace_import)
-trace.command("inspect")(trace_inspect)
-trace.command("synth")(trace_synth)
-trace.command("formats")(trace_formats)
-
-cluster = _group(
-    "cluster",
-    "Import and show cluster descriptions.\n\n\b\nExample:\n"
-    "  dovetail cluster show 64x8:v100,20x4:p100",
-)
-cluster.command("import")(cluster_import)
-cluster.command("show")(cluster_show)
 
 app.add_typer(trace)
 app.add_typer(cluster)

@@ -92,7 +92,7 @@ def compare(
     refuse_bad_targets(json=json, report=report)
     from dovetail import api
     from dovetail.cli.comparison_table import print_comparison
-    from dovetail.cli.loading import open_trace
+    from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import results
     from dovetail.policies.policy import Policy
 

@@ -90,7 +90,7 @@ def evaluate(
 
     from dovetail import api
     from dovetail.cli.files import write_json
-    from dovetail.cli.loading import open_trace
+    from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import progress_bar, warn_of_compiling
     from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
     from dovetail.evaluation.warm_windows import evaluate_windows

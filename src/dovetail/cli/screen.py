@@ -89,19 +89,19 @@ def progress_bar(text: str) -> Iterator[Report]:
         yield report
 
 
-COMPILING = "compiling the simulator, up to a minute; later runs start at once"
+COMPILING = "compiling the simulator, up to half a minute; later runs start at once"
+
+LOOP = "loop.advance"
+"""How the name of the last kernel to be compiled begins: the simulator's loop."""
 
 
-def warn_of_compiling(last: str = "clock.advance") -> None:
-    """The first run after an installation or update takes a minute: say so.
-
-    `last` is the last kernel to be compiled, by default the simulator's own loop.
-    """
+def warn_of_compiling(last: str = LOOP) -> None:
+    """The first run after an installation or update takes a while: say so."""
     if not is_compiled(last):
         messages().print(COMPILING, style="dim")
 
 
-def is_compiled(last: str = "clock.advance") -> bool:
+def is_compiled(last: str = LOOP) -> bool:
     """Whether the compiled code of an earlier run is at hand."""
     folder = os.environ.get("NUMBA_CACHE_DIR")
-    return folder is not None and any(Path(folder).rglob(f"{last}-*.nbc"))
+    return folder is not None and any(Path(folder).rglob(f"{last}*.nbc"))

@@ -71,7 +71,7 @@ def simulate(
     refuse_bad_targets(json=json, schedule=schedule)
     from dovetail import api
     from dovetail.cli.files import write_json
-    from dovetail.cli.loading import open_trace
+    from dovetail.cli.inputs import open_trace
     from dovetail.cli.schedule_file import write_schedule
     from dovetail.domain.metrics import summary
     from dovetail.policies.policy import Policy

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import INTERRUPTED
+from dovetail.cli.interruption import tell_what_was_kept
 from dovetail.cli.options import JobsOption, LoadOption, SeedOption
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import Progress
+    from dovetail.agents.training_run import TrainingProgress
 
 
 def _of(agent: str, metavar: str, flag: str, text: str, **more: Any) -> Any:
@@ -120,7 +121,7 @@ def train(
     """
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.engines import ENGINES
-    from dovetail.cli.loading import open_sites
+    from dovetail.cli.inputs import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
 
     chosen = AGENTS[agent]
@@ -137,7 +138,7 @@ def train(
     last = None
     with progress_bar(f"learning from {count:,} jobs") as fraction:
 
-        def report(progress: Progress) -> None:
+        def report(progress: TrainingProgress) -> None:
             nonlocal last
             last = progress
             fraction(progress.epoch / progress.epochs, str(progress))
@@ -149,20 +150,6 @@ def train(
     if last is not None:
         typer.echo(f"on the validation part, {last}")
     if found is None:
-        _tell_what_was_kept(out)
+        tell_what_was_kept(out, f"--order {out}")
         raise typer.Exit(INTERRUPTED)
     typer.echo(f"wrote {out}; it is a policy: --order {out} (epoch {found.card['epoch']})")
-
-
-def _tell_what_was_kept(out: Path) -> None:
-    from dovetail.policies.learned.checkpoint import WEIGHTS_FILE, load_checkpoint
-
-    if not (out / WEIGHTS_FILE).exists():
-        typer.echo("interrupted before the first validation; nothing was written", err=True)
-        return
-    epoch = load_checkpoint(out).card.get("epoch")
-    typer.echo(
-        f"interrupted: {out} holds the best so far (epoch {epoch}), a policy: --order {out}; "
-        "the same command goes on",
-        err=True,
-    )

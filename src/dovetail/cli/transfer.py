@@ -12,7 +12,7 @@ from dovetail.cli.options import JsonOption, SeedOption
 from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import Progress
+    from dovetail.agents.training_run import TrainingProgress
     from dovetail.evaluation.transfer import Transfer
 
 
@@ -62,7 +62,7 @@ def transfer(
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.engines import ENGINES
     from dovetail.cli.files import write_json
-    from dovetail.cli.loading import open_sites
+    from dovetail.cli.inputs import open_sites
     from dovetail.cli.screen import progress_bar, warn_of_compiling
     from dovetail.evaluation.transfer import transfer as matrix
     from dovetail.policies.policy import Policy
@@ -85,7 +85,7 @@ def transfer(
         models[name] = out / name
         with progress_bar(f"learning from {name}") as fraction:
 
-            def report(progress: Progress, fraction: Any = fraction) -> None:
+            def report(progress: TrainingProgress, fraction: Any = fraction) -> None:
                 fraction(progress.epoch / progress.epochs, str(progress))
 
             learn([site], models[name], config, report, workers)

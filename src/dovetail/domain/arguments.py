@@ -26,7 +26,7 @@ def whole(name: str, value: object, low: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise wrong_type(name, value, "a whole number")
     if value < low:
-        raise ConfigError(f"{name} is {shown(value)}, expected {low} or more")
+        raise ConfigError(f"{name} is {abbreviate(value)}, expected {low} or more")
     return int(value)
 
 
@@ -39,15 +39,15 @@ def number(name: str, value: object) -> float:
     except OverflowError:
         found = math.inf
     if not math.isfinite(found):
-        raise ConfigError(f"{name} is {shown(value)}, expected a finite number")
+        raise ConfigError(f"{name} is {abbreviate(value)}, expected a finite number")
     return found
 
 
 def wrong_type(name: str, value: object, words: str) -> TypeError:
-    return TypeError(f"{name} is {shown(value)} ({type(value).__name__}), expected {words}")
+    return TypeError(f"{name} is {abbreviate(value)} ({type(value).__name__}), expected {words}")
 
 
-def shown(value: object) -> str:
+def abbreviate(value: object) -> str:
     """A value in a few words, whatever it is."""
     try:
         text = repr(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dovetail.domain.problem import Chunk
+from dovetail.domain.problem import ChunkDemand
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class JobPlan:
     slot: int | None = None
     shape: int | None = None
     nodes: tuple[int, ...] = ()
-    chunks: tuple[Chunk, ...] = ()
+    chunks: tuple[ChunkDemand, ...] = ()
 
     @property
     def starts_now(self) -> bool:

@@ -21,7 +21,7 @@ LOOK_AHEAD = (0.1, 0.25, 0.5)
 """Quantiles of the estimated releases that end a slot: near ones, as estimates age badly."""
 
 
-class Chunk(NamedTuple):
+class ChunkDemand(NamedTuple):
     """What a job takes of one node; CPUs in thousandths, memory in MB."""
 
     gpus: int
@@ -29,17 +29,17 @@ class Chunk(NamedTuple):
     memory: int = 0
 
 
-NO_CHUNK = Chunk(0)
+NO_CHUNK = ChunkDemand(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class JobShape:
     """One way to run a job: `many` large chunks and `few` small ones, each on a node of its own."""
 
     many: int
-    large: Chunk
+    large: ChunkDemand
     few: int = 0
-    small: Chunk = NO_CHUNK
+    small: ChunkDemand = NO_CHUNK
     kinds: int = ANY_KIND
     speed: float = 1.0
 
@@ -56,7 +56,7 @@ class Shape:
 class JobAsk:
     """A waiting job: the shapes it may take, how long it is believed to run, what it is worth."""
 
-    shapes: tuple[Shape, ...]
+    shapes: tuple[JobShape, ...]
     estimate: float
     weight: int
     due: bool = False  # the order has decided: it starts now if it can, whatever that costs others

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from dovetail.domain.errors import TraceError
-from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Bools, Ints, Jobs, Names
+from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
+from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
 
 ADDED = ("name", "account", "work_dir", "submit_line", "array", "restarts")
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
+
+DRAWN = "-synthetic"
+"""Ends the name of a trace that was drawn from a workload, as `synth:NAME` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,19 @@ class Trace:
         return len(self.jobs)
 
     def slice(self, start: int, stop: int) -> Trace:
-        """Consecutive jobs as a trace of their own; submit times keep their origin."""
-        return replace(
-            self, jobs=self.jobs.take(slice(start, stop)), name=f"{self.name}[{start}:{stop}]"
-        )
+        """Consecutive jobs as a trace of their own; submit times keep their origin.
+
+        They are not checked again: what is true of all rows is true of some in their order.
+        """
+        jobs, name = self.jobs.take(slice(start, stop)), f"{self.name}[{start}:{stop}]"
+        if len(jobs) == 0:
+            raise TraceError(f"{name}: no jobs; nothing to schedule")
+        part = object.__new__(Trace)
+        for field_name, value in (
+            ("jobs", jobs), ("name", name), ("notes", self.notes), ("_digest", ""),
+        ):  # fmt: skip
+            object.__setattr__(part, field_name, value)
+        return part
 
     def digest(self) -> str:
         """A hash of every column: the same jobs give the same digest on every machine.
@@ -73,44 +86,16 @@ class Trace:
 
 
 def problems(jobs: Jobs) -> dict[str, Bools]:
-    """Each thing that makes a row unusable, in words, with the rows that it is true of.
-
-    The one list of what is checked: importers report or repair these, `Trace` refuses them.
-    """
-    with np.errstate(invalid="ignore"):
-        unsorted = np.zeros(len(jobs), np.bool_)
-        unsorted[1:] = np.diff(jobs.submit) < 0
-        return {
-            "has no valid submit time": ~np.isfinite(jobs.submit),
-            "has no valid run time": ~np.isfinite(jobs.run),
-            "has a negative run time": jobs.run < 0,
-            "runs longer than ten years": jobs.run > TEN_YEARS,
-            "asks for no GPU": jobs.gpus <= 0,
-            "has a time limit that is not positive": jobs.limit <= 0,
-            "has a time limit beyond ten years": jobs.limit > TEN_YEARS,
-            "asks for a negative number of nodes": jobs.nodes < 0,
-            "asks for more nodes than GPUs": jobs.nodes > np.maximum(jobs.gpus, 1),
-            "asks for a negative or unknown number of CPUs": ~(jobs.cpus >= 0)
-            | np.isinf(jobs.cpus),
-            "asks for negative or unknown memory": ~(jobs.memory >= 0) | np.isinf(jobs.memory),
-            "has no valid priority": ~np.isfinite(jobs.priority),
-            "is submitted before its predecessor": unsorted,
-            "has been restarted a negative number of times": jobs.restarts < 0,
-            "has an id used before": _repeated(jobs),
-        }
+    """Each thing that makes a row unusable, in words, with the rows that it is true of."""
+    columns = {name: getattr(jobs, name) for rule in RULES for name in rule.columns}
+    return {
+        **{rule.problem: rule.bad(columns) for rule in RULES},
+        "is submitted before its predecessor": unsorted_rows(jobs.submit),
+        "has an id used before": repeated_rows(jobs.ids.tolist()),
+    }
 
 
 def _says_nothing(column: Names | Ints) -> bool:
     if isinstance(column, Names):
         return not column.values and not np.any(column.codes != UNKNOWN)
     return not np.any(column)
-
-
-def _repeated(jobs: Jobs) -> Bools:
-    """True for every row whose id an earlier row has."""
-    if len(set(jobs.ids.tolist())) == len(jobs):  # a quarter of the time of looking for them
-        return np.zeros(len(jobs), np.bool_)
-    repeated = np.ones(len(jobs), np.bool_)
-    _, first = np.unique(jobs.ids, return_index=True)
-    repeated[first] = False
-    return repeated

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.native import Kept
 from dovetail.compiled.tables import new_table
-from dovetail.domain.arguments import shown
+from dovetail.domain.arguments import abbreviate
 from dovetail.domain.errors import ConfigError, DovetailError
 from dovetail.domain.jobs import Ints
-from dovetail.envs import stage as kernels
+from dovetail.envs import batch_kernel as kernels
+from dovetail.envs.batch_kernel import ARGUMENTS, DECLINE, Arguments, BatchState
 from dovetail.envs.pool import Pool
-from dovetail.envs.shown import SHOWN
-from dovetail.envs.stage import ARGUMENTS, DECLINE, Arguments, Stage
+from dovetail.envs.visible_jobs import SHOWN
 from dovetail.policies.features import FEATURES
 from dovetail.simulator.kernel.rows import World
 
@@ -87,8 +87,8 @@ class QueuePriorityBatch:
             if windows.shape not in ((), (self.count,)) or not np.all(known):
                 # Compiled code does not look at bounds: it would read whatever lies there.
                 raise ConfigError(
-                    f"window {shown(options['window'])}: expected 0 to {len(self.pool) - 1}, the "
-                    f"pool's, one for all or one for each of {self.count}"
+                    f"window {abbreviate(options['window'])}: expected 0 to {len(self.pool) - 1}, "
+                    f"the pool's, one for all or one for each of {self.count}"
                 )
             self.stage.following[:] = windows
         kernels.reset(self._at, 0, self.count)
@@ -158,18 +158,18 @@ def whole_numbers(name: str, given: Any) -> Ints:
     except ValueError:  # lists of different lengths
         found = np.empty(0, object)
     if found.dtype.kind not in "iu":
-        raise InvalidAction(f"{name} are {shown(given)}, expected whole numbers")
+        raise InvalidAction(f"{name} are {abbreviate(given)}, expected whole numbers")
     return found.astype(np.int64)
 
 
-def _new_stage(pool: Pool, count: int) -> Stage:
+def _new_stage(pool: Pool, count: int) -> BatchState:
     windows, look = pool.windows, pool.config.observation
     worlds = new_table(World, count)
     capacity = int(np.diff(windows.offset).max())
     # Not zeros: NumPy asks for huge pages for empty arrays only. With them a decision among 256
     # environments took 10.0 instead of 13.8 µs, observation aside.
     arenas = np.empty((count, capacity), np.int64)
-    return Stage(
+    return BatchState(
         worlds=worlds,
         words=worlds.view(np.int64).reshape(count, -1),
         arenas=arenas,

@@ -17,6 +17,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry
 
 QUEUE_PRIORITY = "dovetail/QueuePriority-v0"
+GPU_ASSIGNMENT = "dovetail/GpuAssignment-v0"
 MIG_PLACEMENT = "dovetail/MigPlacement-v0"
 MIG_REPARTITION = "dovetail/MigRepartition-v0"
 
@@ -45,6 +46,10 @@ ENVIRONMENTS: Registry[EnvironmentEntry] = Registry(
             "dovetail.envs.queue_priority:QueuePriority",
             "dovetail.envs.queue_priority:QueuePriorityVector",
         ),
+        GPU_ASSIGNMENT: EnvironmentEntry(
+            "dovetail.envs.gpu_assignment:GpuAssignment",
+            "dovetail.envs.gpu_assignment:GpuAssignmentVector",
+        ),
         MIG_PLACEMENT: EnvironmentEntry("dovetail.mig.envs.placement:MigPlacement"),
         MIG_REPARTITION: EnvironmentEntry("dovetail.mig.envs.repartition:MigRepartition"),
     },
@@ -61,6 +66,7 @@ def register_all() -> None:
             continue
         if ENVIRONMENTS.is_built_in(name):
             one, many = ENVIRONMENTS[name]
+            assert isinstance(one, str)
             gymnasium.register(name, entry_point=one, vector_entry_point=many)
         else:
             gymnasium.register(name, entry_point=partial(_create, name))

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import Estimates, Ordering
+from dovetail.domain.policy import Ordering
+from dovetail.envs.batch_kernel import ADDRESSES, EpisodeRules, Windows, begin, finish
 from dovetail.envs.config import QueuePriorityConfig
-from dovetail.envs.stage import ADDRESSES, Play, Windows, begin, finish
-from dovetail.envs.windows import PLACEMENT, Scene
+from dovetail.envs.windows import PLACEMENT, Episode
 from dovetail.simulator.build import Tables
 from dovetail.simulator.engine import NO_OBSERVATION, NO_PREDICTION
 from dovetail.simulator.kernel.rules import Rules, make_rules
@@ -47,10 +47,10 @@ class Pool:
         self.config = config
         base, measure = config.base, config.reward.measure.pointer
         rules = rules_of(base)
-        scenes = config.windows.scenes(base, np.random.default_rng(config.seed))
+        scenes = config.windows.episodes(base, np.random.default_rng(config.seed))
         found: list[Ready] = []
-        for scene in islice(scenes, TRIES * config.pool):
-            ready = _ready(scene, base, rules, measure)
+        for episode in islice(scenes, TRIES * config.pool):
+            ready = _ready(episode, base, rules, measure)
             if ready is not None:
                 found.append(ready)
             if len(found) == config.pool:
@@ -61,7 +61,7 @@ class Pool:
                 f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
             )
         look = config.observation
-        self.play = Play(rules, look.write.pointer, look.selection.table(), measure)
+        self.play = EpisodeRules(rules, look.write.pointer, look.selection.table(), measure)
         self.windows = _side_by_side(found)
 
     def __len__(self) -> int:
@@ -71,16 +71,16 @@ class Pool:
         return self  # Gymnasium copies what an environment is made with
 
 
-def _ready(scene: Scene, base: Ordering, rules: Rules, measure: Any) -> Ready | None:
+def _ready(episode: Episode, base: Ordering, rules: Rules, measure: Any) -> Ready | None:
     """A window at its first decision; None if every way to choose is as good as the base's."""
-    carried, now = scene.window.carried, scene.window.now
-    tables = tables_of(scene, base, rules)
+    carried, now = episode.window.carried, episode.window.now
+    tables = tables_of(episode, base, rules)
     if not begin(tables.world, rules):
         return None
     world, block = pack(tables)
     score = finish(tables.world, rules, measure, carried, now, 0.0)
     for rank in OTHER_RANKS:
-        tables = tables_of(scene, base, rules)
+        tables = tables_of(episode, base, rules)
         begin(tables.world, rules)
         if finish(tables.world, rules, measure, carried, now, rank) != score:
             return Ready(world, block, carried, now, score)
@@ -89,16 +89,15 @@ def _ready(scene: Scene, base: Ordering, rules: Rules, measure: Any) -> Ready | 
 
 def rules_of(base: Ordering) -> Rules:
     """The base policy with EASY backfilling; estimates are told, so that no history is kept."""
-    told = Estimates("told", np.ones(1))
-    base = replace(base, uses_prediction=False)  # a scene brings what was predicted on arrival
-    return make_rules(base, PLACEMENT, told, NO_PREDICTION, NO_OBSERVATION)
+    base = replace(base, uses_prediction=False)  # an episode brings what was predicted on arrival
+    return make_rules(base, PLACEMENT, NO_PREDICTION, NO_OBSERVATION)
 
 
-def tables_of(scene: Scene, base: Ordering, rules: Rules) -> Tables:
+def tables_of(episode: Episode, base: Ordering, rules: Rules) -> Tables:
     """Tables in the state in which the window begins."""
-    window = scene.window
-    tables = Tables(window.trace.jobs, scene.cluster, base, PLACEMENT, scene.estimates)
-    tables.jobs["predicted"] = scene.predicted
+    window = episode.window
+    tables = Tables(window.trace.jobs, episode.cluster, base, PLACEMENT, episode.estimates)
+    tables.jobs["predicted"] = episode.predicted
     resume(
         tables.world, rules, window.now,
         window.start, window.chunk_offset, window.chunk_node, window.chunk_gpus,

@@ -26,13 +26,13 @@ from gymnasium import spaces
 
 from dovetail.domain.jobs import Bools
 from dovetail.envs.batch import IllegalActions, QueuePriorityBatch, Seen
+from dovetail.envs.batch_kernel import DECLINE
 from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.observation import Observation
-from dovetail.envs.picture import RENDERERS, moment
 from dovetail.envs.pool import Pool
-from dovetail.envs.shown import SHOWN
-from dovetail.envs.stage import DECLINE
+from dovetail.envs.renderers import RENDERERS, moment
 from dovetail.envs.vector import BatchVectorEnv
+from dovetail.envs.visible_jobs import SHOWN
 
 
 class Actions(spaces.Discrete):

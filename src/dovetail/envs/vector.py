@@ -2,6 +2,7 @@
 
     envs = gymnasium.make_vec("dovetail/QueuePriority-v0", num_envs=256, threads=2)
     seen, infos = envs.reset(seed=0)
+    actions = seen["mask"].argmax(axis=1)
     seen, rewards, terminations, truncations, infos = envs.step(actions)
 
 Where an episode ends, the next one begins in the same step (AutoresetMode.SAME_STEP): what is seen
@@ -32,7 +33,7 @@ Infos = dict[str, Any]
 Seeds = int | Sequence[int | None] | None
 
 
-class Batch(Protocol):
+class EnvironmentBatch(Protocol):
     """Environments that one call steps; they begin anew by themselves with what follows."""
 
     count: int
@@ -65,7 +66,8 @@ class BatchVectorEnv(VectorEnv[Seen, Any, NDArray[Any]]):
     }
 
     def __init__(
-        self, batch: Batch, observation: gymnasium.Space[Any], action: gymnasium.Space[Any],
+        self, batch: EnvironmentBatch, observation: gymnasium.Space[Any],
+        action: gymnasium.Space[Any],
         copy: bool = True,
     ) -> None:  # fmt: skip
         self.batch, self.copy = batch, copy

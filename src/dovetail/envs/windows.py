@@ -13,13 +13,14 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Backfill, Estimates, Ordering
+from dovetail.domain.policy import Backfill, Ordering
 from dovetail.domain.trace import Trace
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, Window, warm_window
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 PLACEMENT = PLACEMENTS["best-fit"]
@@ -27,7 +28,7 @@ STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Episode:
     """A window, the cluster it runs on, and what is told of run times."""
 
     window: Window
@@ -39,7 +40,7 @@ class Scene:
 class Generator(Protocol):
     """Makes scenes without end; the same random numbers give the same scenes."""
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]: ...
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class TraceWindows:
                 f"length is {self.length}, expected 1 to {len(self.trace)}, the jobs of the trace"
             )
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
         told = make_estimates(self.trace, self.estimates, seed=int(random.integers(1 << 31)))
         simulation = Simulation(
             self.trace, self.cluster, base, PLACEMENT, Backfill.EASY, told, HISTORY
@@ -68,9 +69,8 @@ class TraceWindows:
         while True:
             first = int(random.integers(len(self.trace) - self.length + 1))
             window = warm_window(whole, first, self.length)
-            # As told on arrival: predictions are those of the whole history, not of the window's.
-            own = Estimates(told.name, whole.estimate[window.rows])
-            yield Scene(window, self.cluster, own, predicted[window.rows])
+            # Predictions are those of the whole history, not of the window's.
+            yield Episode(window, self.cluster, told.take(window.rows), predicted[window.rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class SyntheticWindows:
     estimates: str = "noisy:1"
     seed: int = 0
 
-    def scenes(self, base: Ordering, random: np.random.Generator) -> Iterator[Scene]:
+    def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
         cluster = Cluster.parse(self.cluster)
         trace = synthesize(
             WORKLOADS[self.workload], self.jobs, self.seed, self.load, cluster.total_gpus
         )
-        return TraceWindows(trace, cluster, self.length, self.estimates).scenes(base, random)
+        return TraceWindows(trace, cluster, self.length, self.estimates).episodes(base, random)

@@ -14,14 +14,14 @@ import numpy as np
 from dovetail.agents.history import UNSEEN
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Unseen, measure, standings
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 
 BLOCKS = 40
 """Blocks of consecutive jobs that the bootstrap draws from."""

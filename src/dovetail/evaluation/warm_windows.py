@@ -15,8 +15,8 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds, mean_bounds
 from dovetail.evaluation.run import Run
@@ -92,7 +92,7 @@ def _play(
     means, counts = np.full((len(policies), 3, len(starts)), np.nan), np.zeros(len(starts))
     for at, start in enumerate(starts):
         window = warm_window(base, start, size)
-        told = Estimates(estimates.name, base.estimate[window.rows])
+        told = estimates.take(window.rows)
         for number, (order, place, fill) in enumerate(parts):
             schedule = simulate_window(window, cluster, order, place, fill, told, HISTORY)
             rows = np.flatnonzero(window.own & schedule.ran)

@@ -13,12 +13,12 @@ import numpy as np
 from dovetail.domain.plan import JobPlan
 from dovetail.domain.policy import Optimiser
 from dovetail.domain.problem import (
-    Chunk,
+    ChunkDemand,
     JobAsk,
+    JobShape,
     NodeState,
     Problem,
     Releases,
-    Shape,
     weights_by_rank,
 )
 from dovetail.simulator.build import Tables
@@ -43,7 +43,7 @@ class Planner:
     def __init__(self, tables: Tables, rules: Rules, optimiser: Optimiser) -> None:
         self.asked = self.planned = self.refused = self.timed_out = 0
         self._tables, self._rules, self._optimiser = tables, rules, optimiser
-        self._shapes: dict[int, tuple[Shape, ...]] = {}
+        self._shapes: dict[int, tuple[JobShape, ...]] = {}
         self._plan: dict[int, JobPlan] = {}
         self._planned_at = -np.inf
         self._failure: BaseException | None = None
@@ -118,26 +118,26 @@ class Planner:
 
     def _asks(self, jobs: list[int]) -> tuple[JobAsk, ...]:
         weights = weights_by_rank(len(jobs))
-        estimates = self._tables.jobs["estimate"]
+        estimates = self._tables.jobs["reserve"]
         return tuple(
             JobAsk(self._shapes_of(self._demand(row)), float(estimates[row]), weight, rank == 0)
             for rank, (row, weight) in enumerate(zip(jobs, weights, strict=True))
         )
 
-    def _shapes_of(self, demand: int) -> tuple[Shape, ...]:
+    def _shapes_of(self, demand: int) -> tuple[JobShape, ...]:
         if demand not in self._shapes:
             mine = self._tables.demands[demand]
             options = range(mine["option_first"], mine["option_last"])
             self._shapes[demand] = tuple(map(self._shape, options))
         return self._shapes[demand]
 
-    def _shape(self, number: int) -> Shape:
+    def _shape(self, number: int) -> JobShape:
         option, chunks = self._tables.options[number], self._tables.chunks
-        return Shape(
+        return JobShape(
             int(option["many"]),
-            Chunk(*chunks[2 * number].tolist()),
+            ChunkDemand(*chunks[2 * number].tolist()),
             int(option["few"]),
-            Chunk(*chunks[2 * number + 1].tolist()),
+            ChunkDemand(*chunks[2 * number + 1].tolist()),
             int(option["large_kinds"] | option["small_kinds"]),
             float(option["speed"]),
         )

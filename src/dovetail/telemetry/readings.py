@@ -22,13 +22,13 @@ class GpuName(NamedTuple):
     """Which GPU a row is of; an instance of a cut GPU has a row of its own."""
 
     host: str
-    index: str  # the number on its node, as the exporter writes it
+    number: str  # on its node, as the exporter writes it
     instance: str = ""  # MIG's number of the instance; empty: the whole GPU
 
     @property
     def slot(self) -> str:
         """Its number on the node, with that of the instance: `0`, `0.7`."""
-        return f"{self.index}.{self.instance}" if self.instance else self.index
+        return f"{self.number}.{self.instance}" if self.instance else self.number
 
 
 class GpuLabels(NamedTuple):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.agents.catalogue import Agent
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.agents.history import Site
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
@@ -24,7 +24,7 @@ def small_site() -> Site:
 def check_agent(agent: Agent, folder: Path, **settings: Any) -> None:
     """Trains into an empty folder; `settings` should make it short."""
     config = agent.configure(settings)
-    train = agent.load(Players)
+    train = agent.load(LocalPlayers)
     told: list[Any] = []
     found = train([small_site()], folder, config, told.append, 1)
     assert told, f"{agent.name}: reports no progress"

@@ -1,6 +1,6 @@
-"""The rules that a row must keep, with what the file calls the value and what was expected.
+"""The rules that a row of a file must keep, with what the file calls the value and what it held.
 
-They are `domain.trace.problems` said about a file: same rules, but with line, column and value.
+The rules are those of `domain.validity`, and a few about what only a file can hold.
 """
 
 from __future__ import annotations
@@ -8,131 +8,64 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from dovetail.domain.jobs import TEN_YEARS
-from dovetail.traces.table import RawTable
+from dovetail.domain.jobs import TEN_YEARS, Floats
+from dovetail.domain.validity import RULES, Rule, repeated_rows, unsorted_rows
+from dovetail.traces.table import NUMBERS, RawTable
 
 MAX_GPUS = 1_000_000
 """More than any cluster has; a job that asks for more is a broken record."""
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One thing that makes a row bad; `mend` is the value that repair `clamp` puts there."""
-
-    problem: str  # as the domain says it
-    column: str
-    bad: Callable[[pl.Expr], pl.Expr]
-    expected: str
-    mend: float | Callable[[pl.Expr], pl.Expr] | None = None
-    mended: str = ""  # empty: no sensible value to put there
-
-    def rows(self) -> pl.Expr:
-        return self.bad(pl.col(self.column)).fill_null(value=False)
-
-
-def _unknown(x: pl.Expr) -> pl.Expr:
-    return x.is_null() | ~x.is_finite()
-
-
-def _negative(x: pl.Expr) -> pl.Expr:
-    return x < 0
-
-
-def _no_amount(x: pl.Expr) -> pl.Expr:
-    return (x < 0) | x.is_infinite()
-
-
-RULES = (
-    Rule("has no id", "id", lambda x: x.is_null(), "a name or number"),
-    Rule("has no valid submit time", "submit", _unknown, "a time"),
-    Rule("has no valid run time", "run", _unknown, "a number of seconds"),
-    Rule("has a negative run time", "run", _negative, "0 or more", 0.0, "set it to 0"),
+ROW_RULES = (
+    *RULES,
     Rule(
-        "runs longer than ten years",
-        "run",
-        lambda x: x > TEN_YEARS,
-        f"at most ten years ({TEN_YEARS:.0f} s)",
-        TEN_YEARS,
-        "cut it to ten years",
+        "asks for no known number of GPUs", ("gpus",), lambda x: ~np.isfinite(x), "a whole number"
     ),
-    Rule("asks for no GPU", "gpus", _negative, "0 or more"),
-    Rule("asks for no known number of GPUs", "gpus", _unknown, "a whole number"),
-    Rule("asks for too many GPUs", "gpus", lambda x: x > MAX_GPUS, f"at most {MAX_GPUS}"),
+    Rule("asks for too many GPUs", ("gpus",), lambda x: x > MAX_GPUS, f"at most {MAX_GPUS}"),
     Rule(
         "asks for a part of a GPU",
-        "gpus",
-        lambda x: x.is_finite() & (x != x.floor()),
+        ("gpus",),
+        lambda x: np.isfinite(x) & (x != np.floor(x)),
         "a whole number",
-        lambda x: x.ceil(),
-        "round it up",
-    ),
-    Rule(
-        "has a time limit that is not positive",
-        "limit",
-        lambda x: x <= 0,
-        "above 0",
-        None,
-        "take it as unknown",
-    ),
-    Rule(
-        "has a time limit beyond ten years",
-        "limit",
-        lambda x: x > TEN_YEARS,
-        f"at most ten years ({TEN_YEARS:.0f} s)",
-        TEN_YEARS,
-        "cut it to ten years",
-    ),
-    Rule(
-        "asks for a negative number of nodes",
-        "nodes",
-        lambda x: (x < 0) | x.is_infinite(),
-        "0 or more",
-        0.0,
-        "take it as unknown",
-    ),
-    Rule(
-        "asks for more nodes than GPUs",
-        "nodes",
-        lambda x: x > pl.max_horizontal("gpus", 1),
-        "at most its GPUs",
-        0.0,
-        "take it as unknown",
-    ),
-    Rule(
-        "asks for a negative or unknown number of CPUs",
-        "cpus",
-        _no_amount,
-        "0 or more",
-        0.0,
-        "take it as unknown",
-    ),
-    Rule(
-        "asks for negative or unknown memory",
-        "memory",
-        _no_amount,
-        "0 or more",
-        0.0,
-        "take it as unknown",
-    ),
-    Rule(
-        "has been restarted a negative number of times",
-        "restarts",
-        _no_amount,
-        "0 or more",
-        0.0,
-        "take it as never",
-    ),
-    Rule(
-        "has no valid priority",
-        "priority",
-        lambda x: x.is_infinite(),
-        "a finite number",
-        0.0,
-        "set it to 0",
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """What the repair `clamp` puts in the place of a bad value."""
+
+    words: str
+    value: Callable[[Floats], Floats | float]
+
+
+_UNKNOWN = Mend("take it as unknown", lambda x: 0.0)
+
+MENDS = {
+    "has a negative run time": Mend("set it to 0", lambda x: 0.0),
+    "runs longer than ten years": Mend("cut it to ten years", lambda x: TEN_YEARS),
+    "asks for a part of a GPU": Mend("round it up", np.ceil),
+    "has a time limit that is not positive": Mend("take it as unknown", lambda x: np.nan),
+    "has a time limit beyond ten years": Mend("cut it to ten years", lambda x: TEN_YEARS),
+    "asks for a negative number of nodes": _UNKNOWN,
+    "asks for more nodes than GPUs": _UNKNOWN,
+    "asks for a negative or unknown number of CPUs": _UNKNOWN,
+    "asks for negative or unknown memory": _UNKNOWN,
+    "has been restarted a negative number of times": Mend("take it as never", lambda x: 0.0),
+    "has no valid priority": Mend("set it to 0", lambda x: 0.0),
+}
+"""By the problem; others have no sensible value to put there."""
+
+
+def numbers_of(frame: pl.DataFrame) -> dict[str, Floats]:
+    """The numeric columns, with what each is where the file knows nothing."""
+    return {
+        name: frame[name].fill_nan(None).fill_null(unknown).to_numpy()
+        for name, unknown in NUMBERS.items()
+        if name in frame.columns
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,30 +84,33 @@ class BadRows:
 
 def bad_rows(table: RawTable) -> BadRows | None:
     """Rows that break a rule or have a cell that could not be read; None when all are fine."""
-    rules = [rule for rule in RULES if rule.column in table.frame.columns]
-    broken = table.frame.select(
-        pl.col("line").is_in(table.faults["line"].implode()).alias("cell"),
-        *(rule.rows().alias(str(number)) for number, rule in enumerate(rules)),
-    )
-    rows = broken.select(pl.any_horizontal(pl.all())).to_series()
+    columns = numbers_of(table.frame)
+    broken = {rule: rule.bad(columns) for rule in ROW_RULES if rule.reads(columns)}
+    faulty = table.frame["line"].is_in(table.faults["line"].implode()).to_numpy()
+    nameless = table.frame["id"].is_null().to_numpy()
+    rows = np.logical_or.reduce([faulty, nameless, *broken.values()])
     if not rows.any():
         return None
-    first = rows.arg_max() or 0
-    line = int(table.frame["line"][first])
-    if broken["cell"][first]:
+    first = int(np.argmax(rows))
+    line, found = int(table.frame["line"][first]), pl.Series(rows)
+    if faulty[first]:
         problem = str(table.faults.filter(pl.col("line") == line)["problem"][0])
-        return BadRows(rows, line, problem, _DROP)
-    rule = next(rule for number, rule in enumerate(rules) if broken[str(number)][first])
-    value = show(table.frame[rule.column][first])
-    problem = f"{table.label(rule.column)} is {value}, expected {rule.expected}"
-    mend = f"use --repair clamp to {rule.mended}, or " if rule.mended else "use "
-    return BadRows(rows, line, problem, mend + _DROP.removeprefix("use "))
+        return BadRows(found, line, problem, _DROP)
+    if nameless[first]:
+        problem = f"{table.label('id')} is missing, expected a name or number"
+        return BadRows(found, line, problem, _DROP)
+    rule = next(rule for rule in broken if broken[rule][first])
+    column, mend = rule.columns[0], MENDS.get(rule.problem)
+    value = show(table.frame[column][first])
+    problem = f"{table.label(column)} is {value}, expected {rule.expected}"
+    advice = f"use --repair clamp to {mend.words}, or " if mend else "use "
+    return BadRows(found, line, problem, advice + _DROP.removeprefix("use "))
 
 
 def repeated(table: RawTable) -> BadRows | None:
     """Rows whose id an earlier row has."""
     ids = table.frame["id"]
-    rows = ~ids.is_first_distinct() & ids.is_not_null()  # no id: another rule's business
+    rows = pl.Series(repeated_rows(ids.to_list())) & ids.is_not_null()  # no id: another rule
     if not rows.any():
         return None
     second = rows.arg_max() or 0
@@ -188,7 +124,7 @@ def repeated(table: RawTable) -> BadRows | None:
 def unsorted(table: RawTable) -> BadRows | None:
     """Rows submitted before their predecessor."""
     submit = table.frame["submit"]
-    rows = (submit < submit.shift(1)).fill_null(value=False)
+    rows = pl.Series(unsorted_rows(submit.to_numpy()))
     if not rows.any():
         return None
     row = rows.arg_max() or 0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import polars as pl
 
 from dovetail.domain.errors import ConfigError, TraceError
-from dovetail.domain.jobs import UNKNOWN, Floats, JobColumns, Jobs, Names
+from dovetail.domain.jobs import UNKNOWN, JobColumns, Jobs, Names
 from dovetail.domain.trace import Trace
-from dovetail.traces.checks import bad_rows, refuse, repeated, unsorted
+from dovetail.traces.checks import bad_rows, numbers_of, refuse, repeated, unsorted
 from dovetail.traces.formats import FORMATS
 from dovetail.traces.formats.csv import CSV, csv_with
 from dovetail.traces.repair import REPAIRS, repair_table
@@ -96,29 +96,11 @@ def _count_from_first(table: RawTable) -> None:
 
 
 def _jobs(frame: pl.DataFrame) -> Jobs:
-    def numbers(column: str, unknown: float) -> Floats | None:
-        if column not in frame.columns:
-            return None
-        return frame[column].fill_nan(None).fill_null(unknown).to_numpy().astype(np.float64)
-
-    return JobColumns(
-        ids=frame["id"].cast(pl.String).to_list(),
-        submit=frame["submit"].to_numpy(),
-        run=frame["run"].to_numpy(),
-        gpus=frame["gpus"].cast(pl.Int64).to_numpy(),
-        limit=numbers("limit", np.nan),
-        nodes=numbers("nodes", 0.0),
-        cpus=numbers("cpus", 0.0),
-        memory=numbers("memory", 0.0),
-        priority=numbers("priority", 0.0),
-        deadline=numbers("deadline", np.nan),
-        recorded_start=numbers("recorded_start", np.nan),
-        restarts=numbers("restarts", 0.0),
-        exempt=frame["exempt"].cast(pl.Boolean).fill_null(value=False).to_numpy()
-        if "exempt" in frame.columns
-        else None,
-        **{name: _names(frame[name]) for name in NAMES if name in frame.columns},
-    ).build()
+    columns: dict[str, Any] = {**numbers_of(frame)}
+    columns |= {name: _names(frame[name]) for name in NAMES if name in frame.columns}
+    if "exempt" in frame.columns:
+        columns["exempt"] = frame["exempt"].cast(pl.Boolean).fill_null(value=False).to_numpy()
+    return JobColumns(ids=frame["id"].cast(pl.String).to_list(), **columns).build()
 
 
 def _names(column: pl.Series) -> Names:

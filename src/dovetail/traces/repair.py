@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
 import polars as pl
 
 from dovetail.domain.registry import Registry
-from dovetail.traces.checks import RULES, bad_rows, repeated, unsorted
+from dovetail.traces.checks import MENDS, ROW_RULES, bad_rows, numbers_of, repeated, unsorted
 from dovetail.traces.table import RawTable
 
 Repair = Callable[[RawTable], None]
@@ -15,21 +16,19 @@ Repair = Callable[[RawTable], None]
 
 def clamp(table: RawTable) -> None:
     """Put the nearest sensible value where a number is out of range."""
-    for rule in RULES:
-        if not rule.mended or rule.column not in table.frame.columns:
+    for rule in ROW_RULES:
+        mend, columns = MENDS.get(rule.problem), numbers_of(table.frame)
+        if mend is None or not rule.reads(columns):
             continue
-        bad = table.count(rule.rows())
+        bad, column = rule.bad(columns), rule.columns[0]
         table.note(
-            bad,
-            f"job {rule.problem}: repaired by clamp ({rule.mended})",
-            f"rows where a job {rule.problem}: repaired by clamp ({rule.mended})",
+            int(bad.sum()),
+            f"job {rule.problem}: repaired by clamp ({mend.words})",
+            f"rows where a job {rule.problem}: repaired by clamp ({mend.words})",
         )
-        if bad:
-            value = pl.col(rule.column)
-            mend = rule.mend(value) if callable(rule.mend) else pl.lit(rule.mend, pl.Float64)
-            table.frame = table.frame.with_columns(
-                pl.when(rule.rows()).then(mend).otherwise(value).alias(rule.column)
-            )
+        if bad.any():
+            mended = np.where(bad, mend.value(columns[column]), columns[column])
+            table.frame = table.frame.with_columns(pl.Series(column, mended).fill_nan(None))
 
 
 def drop(table: RawTable) -> None:

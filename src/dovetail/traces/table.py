@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import nan
 from pathlib import Path
 
 import polars as pl
@@ -14,19 +15,21 @@ from dovetail.domain.errors import BadRow
 Progress = Callable[[float, str], None]
 """Called with the fraction done and what is being done."""
 
-NUMBERS = (
-    "submit",
-    "run",
-    "gpus",
-    "limit",
-    "nodes",
-    "cpus",
-    "memory",
-    "priority",
-    "deadline",
-    "recorded_start",
-    "restarts",
-)
+NUMBERS = {
+    "submit": nan,
+    "run": nan,
+    "gpus": nan,
+    "limit": nan,
+    "nodes": 0.0,
+    "cpus": 0.0,
+    "memory": 0.0,
+    "priority": 0.0,
+    "deadline": nan,
+    "recorded_start": nan,
+    "restarts": 0.0,
+}
+"""Columns of numbers, with what each is where a file knows nothing."""
+
 NAMES = (
     "gpu_type",
     "partition",

@@ -76,7 +76,9 @@ def test_a_training_that_was_interrupted_goes_on_to_the_same_result(
 
     with monkeypatch.context() as patched:
         patched.setattr(run, step, once)
-        assert dovetail("mig", "train", what, *TINY, "--out", parts).code == 0
+        torn = dovetail("mig", "train", what, *TINY, "--out", parts)
+    assert torn.code == 130
+    assert f"interrupted: {parts} holds the best so far" in torn.err
     assert len(steps) == 2
     said = dovetail("mig", "train", what, *TINY, "--out", parts)
     assert said.code == 0, said.err

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
+from typing import Self
 
 import numpy as np
 
@@ -19,15 +21,53 @@ from dovetail.policies.learned.families import FAMILIES, Family
 _REPLAYS: list[Replay] = []  # of a worker process; set once by its initializer
 
 
-class Players:
-    """Plays replays for a population; workers get the replays once, at their start.
+Task = tuple[Floats, int]
+"""A candidate and the number of a replay."""
 
-    with Players(replays, FAMILIES["index"], workers=2) as players:
-        scores = players.play(candidates, chosen=[0, 3, 5])
+
+class Players(ABC):
+    """Plays replays for a population, between entering and leaving it; the same wherever.
+
+    >>> from dovetail.policies.learned.families import FAMILIES
+    >>> with LocalPlayers([], FAMILIES["index"]) as players:
+    ...     len(players)
+    0
     """
 
     def __init__(self, replays: Sequence[Replay], family: Family, workers: int = 1) -> None:
-        self._replays, self._family = list(replays), family
+        self._replays, self._family, self._workers = list(replays), family, workers
+
+    def __len__(self) -> int:
+        """How many replays there are."""
+        return len(self._replays)
+
+    def __enter__(self) -> Self:
+        return self
+
+    @abstractmethod
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def play(self, candidates: Floats, chosen: Sequence[int]) -> list[Score]:
+        """Mean score of every candidate over the chosen replays; the same for any workers."""
+        scores = self._scores([(row, number) for row in candidates for number in chosen])
+        means = np.array(scores).reshape(len(candidates), -1, len(Score._fields)).mean(axis=1)
+        return [Score(*row) for row in means.tolist()]
+
+    @abstractmethod
+    def _scores(self, tasks: Sequence[Task]) -> list[Score]:
+        """One score for each task, in their order."""
+
+
+class LocalPlayers(Players):
+    """In this process, or in several of this machine, which get the replays once, at the start."""
+
+    def __init__(self, replays: Sequence[Replay], family: Family, workers: int = 1) -> None:
+        super().__init__(replays, family, workers)
         self._pool = None
         if workers > 1:
             self._pool = ProcessPoolExecutor(
@@ -36,9 +76,6 @@ class Players:
                 initializer=_receive,
                 initargs=(self._replays,),
             )
-
-    def __enter__(self) -> Players:
-        return self
 
     def __exit__(
         self,
@@ -49,16 +86,11 @@ class Players:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def play(self, candidates: Floats, chosen: Sequence[int]) -> list[Score]:
-        """Mean score of every candidate over the chosen replays; the same for any workers."""
-        tasks = [(row, number) for row in candidates for number in chosen]
+    def _scores(self, tasks: Sequence[Task]) -> list[Score]:
         if self._pool is None:
-            scores = [play_one(self._replays, self._family, *task) for task in tasks]
-        else:
-            name = self._family.name
-            pool = self._pool
-            scores = _results(submit(pool, _play_here, name, *task) for task in tasks)
-        return mean_scores(scores, len(candidates))
+            return [play_one(self._replays, self._family, *task) for task in tasks]
+        pool, name = self._pool, self._family.name
+        return _results(submit(pool, _play_here, name, *task) for task in tasks)
 
 
 def _results(handed: Iterable[Future[Score]]) -> list[Score]:
@@ -69,12 +101,6 @@ def _results(handed: Iterable[Future[Score]]) -> list[Score]:
             "a worker process ended unexpectedly: was there memory enough? The same command goes "
             "on; use fewer --workers"
         ) from problem
-
-
-def mean_scores(scores: Sequence[Score], candidates: int) -> list[Score]:
-    """Of each candidate; scores lie candidate by candidate."""
-    means = np.array(scores).reshape(candidates, -1, len(Score._fields)).mean(axis=1)
-    return [Score(*row) for row in means.tolist()]
 
 
 def play_one(replays: Sequence[Replay], family: Family, vector: Floats, number: int) -> Score:

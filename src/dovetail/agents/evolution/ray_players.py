@@ -9,11 +9,11 @@ from copy import deepcopy
 from importlib import import_module
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from dovetail.agents.evolution.players import mean_scores, play_one
+from dovetail.agents.evolution.players import Players, Task, play_one
 from dovetail.agents.evolution.replays import Replay, Score
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
@@ -44,12 +44,8 @@ def require_ray() -> None:
         )
 
 
-class RayPlayers:
-    """`Players` on Ray: every worker is an actor that gets the replays once.
-
-    with RayPlayers(replays, FAMILIES["index"], workers=8, address="ray-head:6379") as players:
-        scores = players.play(candidates, chosen=[0, 3, 5])
-    """
+class RayPlayers(Players):
+    """On Ray: every worker is an actor that gets the replays once."""
 
     def __init__(
         self,
@@ -58,13 +54,13 @@ class RayPlayers:
         workers: int = 1,
         address: str | None = None,
     ) -> None:
-        self._replays, self._family = list(replays), family
-        self._workers, self._address = workers, address
+        super().__init__(replays, family, workers)
+        self._address = address
         require_ray()
         self._ray: Any = None
         self._pool: Any = None
 
-    def __enter__(self) -> RayPlayers:
+    def __enter__(self) -> Self:
         if self._address is None:
             os.environ.update(STAY_LOCAL)
         self._ray = import_module("ray")
@@ -90,13 +86,10 @@ class RayPlayers:
         self._pool = None
         self._ray.shutdown()  # ends our own cluster, or our actors on a running one
 
-    def play(self, candidates: Floats, chosen: Sequence[int]) -> list[Score]:
-        """Mean score of every candidate over the chosen replays; the same for any workers."""
+    def _scores(self, tasks: Sequence[Task]) -> list[Score]:
         name = self._family.name
-        tasks = [(row, number) for row in candidates for number in chosen]
         try:
-            found = self._pool.map(lambda actor, task: actor.play.remote(name, *task), tasks)
-            return mean_scores(list(found), len(candidates))
+            return list(self._pool.map(lambda actor, task: actor.play.remote(name, *task), tasks))
         except self._ray.exceptions.RayActorError as problem:
             raise ConfigError(
                 "a Ray worker ended unexpectedly: is this version of Dovetail installed on every "

@@ -20,16 +20,17 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.domain.cluster import Cluster, Partition
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
-from dovetail.domain.policy import Backfill, Estimates, Ordering, Placement
+from dovetail.domain.policy import Backfill, Ordering, Placement
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
-from dovetail.traces.estimates import make_estimates
 
 PARTS = 4
 CALM = 60.0

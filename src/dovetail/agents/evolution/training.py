@@ -17,17 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.engines import Engine, Team
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.engines import Engine
+from dovetail.agents.evolution.players import LocalPlayers, Players
 from dovetail.agents.evolution.replays import Replay, Score, make_replay, make_replays
 from dovetail.agents.evolution.search import Evolution
-from dovetail.agents.evolution.search_file import load_search, save_search
+from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
 from dovetail.agents.history import Site, divide, facts
+from dovetail.agents.training_run import TrainingRun
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class TrainingConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EvolutionProgress:
     """One epoch: losses are logarithms of ratios to SAF, below 0 is better."""
 
     epoch: int
@@ -74,21 +75,20 @@ def train(
     sites: Sequence[Site],
     folder: Path,
     config: TrainingConfig,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[EvolutionProgress], None] = lambda progress: None,
     workers: int = 1,
-    engine: Engine = Players,
+    engine: Engine = LocalPlayers,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
-    KeyboardInterrupt is passed on after saving; the best candidate so far is in the folder.
+    KeyboardInterrupt is passed on; the best candidate so far is in the folder.
     """
     replays = [_to_learn_from(site, config) for site in sites]
     validation = [replay for site in sites for replay in _to_choose_by(site, config)]
     counts = [len(of_site) for of_site in replays]
-    run = _Run(folder, config, facts("evolution", config, sites), counts, len(validation))
+    about = facts("evolution", config, sites)
     with engine([*chain(*replays), *validation], FAMILIES[config.family], workers) as players:
-        run.resume(players)
-        run.go_on(players, report)
+        _EvolutionRun(folder, config, about, counts, players).go_on(report)
     return load_checkpoint(folder)
 
 
@@ -123,8 +123,8 @@ def _to_choose_by(site: Site, config: TrainingConfig) -> list[Replay]:
     ]
 
 
-class _Run:
-    """The state of a training: the search, the best candidate, and their files."""
+class _EvolutionRun(TrainingRun[EvolutionProgress]):
+    """A search, and the best candidate so far."""
 
     def __init__(
         self,
@@ -132,58 +132,48 @@ class _Run:
         config: TrainingConfig,
         facts: dict[str, Any],
         counts: list[int],
-        validation: int,
+        players: Players,
     ) -> None:
-        self.folder, self.config, self.facts = folder, config, facts
+        super().__init__(folder, config, facts)
+        self.config, self.players = config, players
         ends = np.cumsum([0, *counts]).tolist()
         self.replays = [range(begin, end) for begin, end in pairwise(ends)]  # of each site
-        self.validation = range(ends[-1], ends[-1] + validation)
+        self.validation = range(ends[-1], len(players))
         self.family = FAMILIES[config.family]
         # In units of the family's scales, so that one spread suits all numbers.
         self.search = Evolution(
             self.family.start / self.family.scale, config.spread, config.population, config.seed
         )
-        self.epoch, self.best, self.stale = 0, Score(math.inf, math.inf), 0
+        self.best = Score(math.inf, math.inf)
 
     @property
     def mean(self) -> Floats:
         return np.asarray(self.search.mean * self.family.scale)
 
-    def resume(self, players: Team) -> None:
-        """Take up an earlier search of the same configuration; another one is an error."""
+    def resume(self) -> bool:
         saved = load_search(self.folder, self.facts)
         if saved is None:
-            self.validate(players)  # the start is what there is to beat
-            return
+            return False
         saved.into(self.search)
         about = saved.about
-        self.epoch, self.best, self.stale = about["epoch"], Score(*about["best"]), about["stale"]
+        with refuse_damage(saved.path):
+            self.epoch, self.stale = int(about["epoch"]), int(about["stale"])
+            self.best = Score(*about["best"])
+        return True
 
-    def save_search(self) -> None:
-        about = {
-            "facts": self.facts,
-            "epoch": self.epoch,
-            "best": self.best,
-            "stale": self.stale,
-        }
-        save_search(self.folder, self.search, about)
+    def save(self) -> None:
+        about = {"epoch": self.epoch, "best": self.best, "stale": self.stale}
+        save_search(self.folder, self.search, {"facts": self.facts, **about})
 
-    def go_on(self, players: Team, report: Callable[[Progress], None]) -> None:
-        config = self.config
-        try:
-            while self.epoch < config.epochs and self.stale < config.patience:
-                candidates = self.search.ask()
-                scores = players.play(candidates * self.family.scale, self.draw())
-                losses = np.array([score.loss for score in scores])
-                self.search.tell(candidates, losses)
-                self.epoch += 1
-                if self.epoch % config.validate_every == 0 or self.epoch == config.epochs:
-                    self.validate(players)
-                    self.save_search()
-                report(Progress(self.epoch, config.epochs, float(losses.mean()), self.best))
-        except KeyboardInterrupt:
-            self.save_search()
-            raise
+    def learn(self) -> float:
+        candidates = self.search.ask()
+        scores = self.players.play(candidates * self.family.scale, self.draw())
+        losses = np.array([score.loss for score in scores])
+        self.search.tell(candidates, losses)
+        return float(losses.mean())
+
+    def progress(self, loss: float) -> EvolutionProgress:
+        return EvolutionProgress(self.epoch, self.config.epochs, loss, self.best)
 
     def draw(self) -> list[int]:
         """The replays of this epoch, as many of each site."""
@@ -192,16 +182,15 @@ class _Run:
         drawn = [random.permutation(of_site)[:each] for of_site in self.replays]
         return [int(number) for of_site in drawn for number in of_site]
 
-    def validate(self, players: Team) -> None:
-        """Keep the mean of the search if it is the best on jobs that it never replayed."""
-        (score,) = players.play(self.mean[np.newaxis], self.validation)
-        self.stale += 1
-        if score.loss < self.best.loss:
-            self.best, self.stale = score, 0
-            card = {
-                **self.facts,
-                "epoch": self.epoch,
-                "validation": {name: math.expm1(v) for name, v in score._asdict().items()},
-            }
-            arrays = {"weights": self.mean}
-            save_checkpoint(self.folder, Checkpoint(self.config.family, arrays, card))
+    def keep_if_best(self) -> bool:
+        (score,) = self.players.play(self.mean[np.newaxis], self.validation)
+        if score.loss >= self.best.loss:
+            return False
+        self.best = score
+        card = {
+            **self.facts,
+            "epoch": self.epoch,
+            "validation": {name: math.expm1(v) for name, v in score._asdict().items()},
+        }
+        save_checkpoint(self.folder, Checkpoint(self.config.family, {"weights": self.mean}, card))
+        return True

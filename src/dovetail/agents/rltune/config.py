@@ -9,7 +9,7 @@ from dovetail.agents.rltune.starts import STARTS
 from dovetail.domain.errors import ConfigError
 from dovetail.envs.reward import METRICS
 from dovetail.policies.ordering import ORDERINGS
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,21 +27,22 @@ from dovetail.agents.ppo.networks import KernelActor, QueueCritic
 from dovetail.agents.ppo.rollout import play_best
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.rltune.starts import STARTS
+from dovetail.agents.training_run import TrainingRun
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.output import replacing
 from dovetail.domain.trace import Trace
 from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, TraceWindows
 from dovetail.envs.observation import OBSERVATIONS
-from dovetail.envs.shown import SHOWN
+from dovetail.envs.visible_jobs import SHOWN
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 
 STATE_FILE, LOGS = "training.pt", "logs"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RltuneProgress:
     """One epoch; gaps are shares of the base policy's score, above 0 is better."""
 
     epoch: int
@@ -61,7 +62,7 @@ def train_rltune(
     sites: Sequence[Site],
     folder: Path,
     config: RltuneConfig,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[RltuneProgress], None] = lambda progress: None,
     workers: int = 1,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
@@ -76,16 +77,14 @@ def train_rltune(
         )
     trace, cluster = sites[0]
     parts = divide(trace, config.length)
-    run = _Run(folder, config, cluster, parts, facts("rltune", config, sites), workers)
+    run = _RltuneRun(folder, config, cluster, parts, facts("rltune", config, sites), workers)
     with _one_thread(), closing(run):
-        run.resume()
-        # An epoch ends by writing its state: a training that is interrupted has nothing to save.
         run.go_on(report)
     return load_checkpoint(folder)
 
 
-class _Run:
-    """The state of a training: the learner, the best network, and their files."""
+class _RltuneRun(TrainingRun[RltuneProgress]):
+    """A learner, the best network so far, and what TensorBoard shows of them."""
 
     def __init__(
         self,
@@ -96,7 +95,8 @@ class _Run:
         facts: dict[str, Any],
         threads: int,
     ) -> None:
-        self.folder, self.config, self.facts = folder, config, facts
+        super().__init__(folder, config, facts)
+        self.config = config
         self.selection = SELECTIONS[config.features]
         pool = Pool(_windows(parts.learning, cluster, config, config.windows, config.seed))
         count = config.environments
@@ -117,15 +117,13 @@ class _Run:
         if rule is not None:
             self.actor.follow(rule)
         self.learner = Ppo(self.actor, critic, config.ppo)
-        self.epoch, self.best, self.stale = 0, -math.inf, 0
+        self.best = -math.inf
         self.logs: SummaryWriter | None = None
 
-    def resume(self) -> None:
-        """Take up an earlier training of the same configuration; another one is an error."""
+    def resume(self) -> bool:
         path = self.folder / STATE_FILE
         if not path.exists():
-            self.validate()  # the start is the network to beat
-            return
+            return False
         try:
             found = torch.load(path, weights_only=True)
             about = json.loads(found["about"])
@@ -135,6 +133,7 @@ class _Run:
         for name, part in self._parts().items():
             part.load_state_dict(found[name])
         self.epoch, self.best, self.stale = about["epoch"], about["best"], about["stale"]
+        return True
 
     def save(self) -> None:
         about = {"facts": self.facts, "epoch": self.epoch, "best": self.best, "stale": self.stale}
@@ -142,33 +141,31 @@ class _Run:
         with replacing(self.folder / STATE_FILE) as path:
             torch.save({"about": json.dumps(about), **states}, path)
 
-    def go_on(self, report: Callable[[Progress], None]) -> None:
-        config = self.config
-        self.logs = SummaryWriter(str(self.folder / LOGS), purge_step=self.epoch + 1)
-        while self.epoch < config.epochs and self.stale < config.patience:
-            # All chance of an epoch is its own, so that a training that goes on repeats nothing.
-            random = np.random.default_rng((config.seed, self.epoch))
-            update = self.learner.learn(self.environments, config.episodes_per_epoch, random)
-            self.epoch += 1
-            self._log(update)
-            if self.epoch % config.validate_every == 0 or self.epoch == config.epochs:
-                self.validate()
-            self.save()
-            report(Progress(self.epoch, config.epochs, config.base, update.gap, self.best))
+    def learn(self) -> float:
+        # Not before the first epoch: what was logged after the last saved one is dropped.
+        self.logs = self.logs or SummaryWriter(str(self.folder / LOGS), purge_step=self.epoch + 1)
+        random = np.random.default_rng((self.config.seed, self.epoch))
+        update = self.learner.learn(self.environments, self.config.episodes_per_epoch, random)
+        self._log(update)
+        return update.gap
 
-    def validate(self) -> None:
-        """Keep the network if it is the best on windows that it never played."""
+    def progress(self, loss: float) -> RltuneProgress:
+        config = self.config
+        return RltuneProgress(self.epoch, config.epochs, config.base, loss, self.best)
+
+    def keep_if_best(self) -> bool:
         every_window = np.arange(self.validation.num_envs)
         seen, _ = self.validation.reset(options={"window": every_window})
         gap = float(play_best(self.validation, self.actor, seen).mean())
         if self.logs is not None:
             self.logs.add_scalar("gap/validation", gap, self.epoch)
-        self.stale += 1
-        if gap > self.best:
-            self.best, self.stale = gap, 0
-            card = {**self.facts, "epoch": self.epoch, "validation_gap": gap}
-            arrays = self.actor.arrays(self.selection)
-            save_checkpoint(self.folder, Checkpoint("rltune", arrays, card))
+        if gap <= self.best:
+            return False
+        self.best = gap
+        card = {**self.facts, "epoch": self.epoch, "validation_gap": gap}
+        arrays = self.actor.arrays(self.selection)
+        save_checkpoint(self.folder, Checkpoint("rltune", arrays, card))
+        return True
 
     def close(self) -> None:
         self.environments.close()
@@ -191,7 +188,7 @@ class _Run:
             ("policy/divergence", update.divergence),
             ("speed/decisions per second", update.decisions / update.seconds),
         ):
-            self.logs.add_scalar(name, value, self.epoch)
+            self.logs.add_scalar(name, value, self.epoch + 1)
 
 
 def _windows(

@@ -1,13 +1,10 @@
-"""A comparison as a table: for the terminal (Rich), for a README (Markdown), for a report."""
+"""A comparison as a grid of texts, for the terminal and the report, and as Markdown."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-
-from rich.markup import escape
-from rich.table import Table
 
 from dovetail.domain.measures import MEASURES, Better
 from dovetail.domain.units import UNKNOWN, count, duration, factor, share
@@ -91,24 +88,6 @@ def caption(comparison: Comparison) -> str:
         f"{how}; estimates: {config['estimates']}. * best in its column."
     )
     return text if comparison.complete else f"{text} Interrupted: not all runs are included."
-
-
-def rich_table(comparison: Comparison) -> Table:
-    """For the terminal; names from outside are escaped, since brackets are markup to Rich."""
-    table = Table(caption=escape(caption(comparison)), caption_justify="left")
-    table.add_column("policy", no_wrap=True)
-    for column in COLUMNS:
-        table.add_column(column.title, justify="right")
-    *rows, (bound, last) = grid(comparison)
-    for label, cells in rows:
-        table.add_row(escape(label), *(_rich(cell) for cell in cells))
-    table.add_section()
-    table.add_row(bound, *(cell.text for cell in last), style="italic")
-    return table
-
-
-def _rich(cell: Cell) -> str:
-    return f"[bold]{cell.marked}[/bold]" if cell.best else cell.text
 
 
 def markdown(comparison: Comparison) -> str:

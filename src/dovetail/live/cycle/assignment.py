@@ -45,7 +45,7 @@ HIGHEST = 4_000_000_000
 """Slurm's own limit is a little above."""
 
 
-class Bounds(NamedTuple):
+class PriorityBounds(NamedTuple):
     """Where a job may stand without passing anybody who is not touched, both ends included."""
 
     low: int
@@ -110,7 +110,9 @@ def _targets(slots: Sequence[int], walls: Sequence[int]) -> Sequence[int]:
     return [slots[min(i + i // 8, len(slots) - 1)] for i in range(len(slots))]
 
 
-def _bounds(slots: Sequence[int], head: int, floor: int, walls: Sequence[int]) -> list[Bounds]:
+def _bounds(
+    slots: Sequence[int], head: int, floor: int, walls: Sequence[int]
+) -> list[PriorityBounds]:
     """Of each place, so that falling values exist from the first to the last.
 
     None for places that find no value at all. The upper ends hold without exception. The lower
@@ -135,14 +137,18 @@ def _bounds(slots: Sequence[int], head: int, floor: int, walls: Sequence[int]) -
             low = max(low, floor + 1)
         below = max(min(low, highs[i]), below + 1)
         lows.append(below)
-    return [Bounds(low, high) for low, high in zip(reversed(lows), highs, strict=True)]
+    return [PriorityBounds(low, high) for low, high in zip(reversed(lows), highs, strict=True)]
 
 
 class _Stretch:
     """Falling values within bounds, as many as possible left as they are."""
 
     def __init__(
-        self, slots: Sequence[int], bounds: Sequence[Bounds], now: list[int], base: list[int]
+        self,
+        slots: Sequence[int],
+        bounds: Sequence[PriorityBounds],
+        now: list[int],
+        base: list[int],
     ) -> None:
         self._slots, self._bounds, self._now, self._base = slots, bounds, now, base
         walled = bool(bounds) and bounds[-1].high < HIGHEST - len(bounds)

@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
 from dovetail.live.cycle.selection import select

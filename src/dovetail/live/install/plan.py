@@ -1,4 +1,4 @@
-"""Puts Dovetail's files beside Slurm's, and takes them away again; a plan first, then the deed.
+"""Puts Dovetail's files beside Slurm's, and takes them away again: first a plan, then its steps.
 
 >>> from dovetail.live.install.places import Places
 >>> site = SlurmSite(Places(), "/usr/bin/dovetail", {Places().slurm_conf: "ClusterName=a"})

@@ -12,15 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dovetail.domain.errors import TraceError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import (
-    Backfill,
-    BackfillRule,
-    Estimates,
-    Ordering,
-    Placement,
-    SlurmBackfill,
-)
+from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, difference_of_means

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.output import make_folder, replacing
+from dovetail.domain.trace import DRAWN
 from dovetail.policies.learned.arrays_file import read_arrays, read_card
 from dovetail.policies.learned.families import Learned
 from dovetail.policies.learned.models import MODELS
@@ -104,11 +105,22 @@ def _again(card: Mapping[str, Any]) -> list[str]:
         return []
     words = ["dovetail", "train", "--agent", card["agent"]]
     for site in card["sites"]:
-        words += ["--trace", site["trace"], "--cluster", site["cluster"]]
+        words += ["--trace", _source(str(site["trace"])), "--cluster", site["cluster"]]
     for name in ("epochs", "estimates", "seed"):
         words += [f"--{name}", card["config"][name]]
     command = " ".join(shlex.quote(_cell(word)) for word in words)
-    return ["To make it again, with the files of these traces:", "", f"    {command} --out DIR", ""]
+    return [
+        "To make it again, with the files of these traces (and the `--jobs` and `--load` that "
+        "drawn ones were given):",
+        "",
+        f"    {command} --out DIR",
+        "",
+    ]
+
+
+def _source(trace: str) -> str:
+    """What a command is given for a trace of that name: drawn ones have no file."""
+    return f"synth:{trace.removesuffix(DRAWN)}" if trace.endswith(DRAWN) else trace
 
 
 def _flat(card: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:

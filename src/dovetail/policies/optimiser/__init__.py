@@ -13,19 +13,19 @@ from __future__ import annotations
 from dovetail.domain.plan import JobPlan, Plan
 from dovetail.domain.problem import (
     ANY_KIND,
-    Chunk,
+    ChunkDemand,
     JobAsk,
+    JobShape,
     NodeState,
     Problem,
     Releases,
-    Shape,
     kind_mask,
     kinds_by,
     weights_by_rank,
 )
 from dovetail.policies.optimiser.objective import value
 from dovetail.policies.optimiser.rltune import rltune_way
-from dovetail.policies.optimiser.solve import (
+from dovetail.policies.optimiser.solvers import (
     EXACT,
     PRODUCTION,
     Reduction,
@@ -39,15 +39,15 @@ __all__ = [
     "ANY_KIND",
     "EXACT",
     "PRODUCTION",
-    "Chunk",
+    "ChunkDemand",
     "JobAsk",
     "JobPlan",
+    "JobShape",
     "NodeState",
     "Plan",
     "Problem",
     "Reduction",
     "Releases",
-    "Shape",
     "has_choice",
     "kind_mask",
     "kinds_by",

@@ -8,8 +8,8 @@ import numpy as np
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.asks import Asks
 from dovetail.policies.optimiser.groups import Groups
+from dovetail.policies.optimiser.job_arrays import JobArrays
 
 NEVER = 1 << 50
 SLOT_STEP = 1 << 40
@@ -57,7 +57,9 @@ def _first_fit(free: Ints, group: int, chunk: Ints, row: int, size: int) -> int:
 
 
 @inner
-def _keys(shape: int, asks: Asks, groups: Groups, waste: Ints, crowd: Ints, keys: Ints) -> None:
+def _keys(
+    shape: int, asks: JobArrays, groups: Groups, waste: Ints, crowd: Ints, keys: Ints
+) -> None:
     """How much a shape likes each group: sooner, then together (gangs), then tidier."""
     number, chunk, kinds = asks.number, asks.chunk, asks.kinds[shape]
     wanted, wanted_kinds, rate = asks.wanted, asks.wanted_kinds, asks.rate
@@ -112,7 +114,7 @@ def _lowest(keys: Ints, found: Ints) -> int:
 
 @inner
 def _collect(
-    order: Ints, shape: int, limit: int, asks: Asks, groups: Groups, claimed: Ints, found: Ints
+    order: Ints, shape: int, limit: int, asks: JobArrays, groups: Groups, claimed: Ints, found: Ints
 ) -> int:
     """Half of the places to the best groups, half to the best that earlier jobs left over.
 
@@ -147,7 +149,7 @@ def _collect(
 
 
 @kernel
-def candidates_of(asks: Asks, groups: Groups, limit: int) -> Candidates:
+def candidates_of(asks: JobArrays, groups: Groups, limit: int) -> Candidates:
     """The groups each shape may use; `limit` or a few more, as a gang needs."""
     shapes, number = len(asks.kinds), len(groups.kind)
     waste = np.empty(number, np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.compiled.functions import inner, kernel
-from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.reduced_problem import Reduced
 
 
 @kernel

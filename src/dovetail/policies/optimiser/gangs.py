@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
-from dovetail.policies.optimiser.filling import (
+from dovetail.policies.optimiser.moves import (
     MUCH,
     gang_fits,
     in_use,
@@ -13,11 +13,17 @@ from dovetail.policies.optimiser.filling import (
     take_back,
 )
 from dovetail.policies.optimiser.objective import EXTRA_SWITCH
-from dovetail.policies.optimiser.tables import World, choice_row, chunk_row, group_row, shape_row
+from dovetail.policies.optimiser.tables import (
+    GreedyTables,
+    choice_row,
+    chunk_row,
+    group_row,
+    shape_row,
+)
 
 
 @inner
-def put_gang(w: World, job: int, shape: int, slot: int) -> int:
+def put_gang(w: GreedyTables, job: int, shape: int, slot: int) -> int:
     """Place all chunks of a shape; the points it costs, or MUCH if they do not fit."""
     began = w.placed_count
     cost, switches = 0, 0

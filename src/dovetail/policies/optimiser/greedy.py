@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.filling import MUCH, put, room, take_back, waste_after
 from dovetail.policies.optimiser.gangs import put_gang
-from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.moves import MUCH, put, room, take_back, waste_after
+from dovetail.policies.optimiser.reduced_problem import Reduced
 from dovetail.policies.optimiser.tables import (
     Board,
-    World,
+    GreedyTables,
     choice_row,
     group_row,
     job_row,
@@ -44,7 +44,7 @@ def _random(state: NDArray[np.uint64], below: int) -> int:
 
 
 @inner
-def _put_single(w: World, job: int, slot: int) -> int:
+def _put_single(w: GreedyTables, job: int, slot: int) -> int:
     """Place a job on the one node that costs least, of all shapes; the points, or MUCH."""
     best, best_shape, best_group, best_free = MUCH, -1, -1, 0
     for shape in range(job_row(w, job).first, job_row(w, job).last):
@@ -70,7 +70,7 @@ def _put_single(w: World, job: int, slot: int) -> int:
 
 
 @inner
-def _put_job(w: World, job: int, slot: int) -> int:
+def _put_job(w: GreedyTables, job: int, slot: int) -> int:
     """Place a job in this slot, on one node if it can; the points it costs, or MUCH."""
     cost = _put_single(w, job, slot)
     if cost < MUCH:
@@ -85,7 +85,7 @@ def _put_job(w: World, job: int, slot: int) -> int:
 
 
 @inner
-def _fill(w: World, order: Ints, held: int) -> int:
+def _fill(w: GreedyTables, order: Ints, held: int) -> int:
     """Place the jobs in this order, each as soon as it fits, `held` not now; the value."""
     take_back(w, 0)
     value = 0
@@ -114,7 +114,7 @@ def _disturb(order: Ints, best: Ints, state: NDArray[np.uint64]) -> None:
 
 
 @inner
-def _rows(w: World) -> Ints:
+def _rows(w: GreedyTables) -> Ints:
     rows = np.empty((w.placed_count, 6), np.int64)
     for index in range(w.placed_count):
         row = placed_row(w, index)

@@ -20,7 +20,7 @@ import numpy as np
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.problem import Problem
-from dovetail.policies.optimiser.asks import Asks
+from dovetail.policies.optimiser.job_arrays import JobArrays
 
 
 class Groups(NamedTuple):
@@ -34,7 +34,7 @@ class Groups(NamedTuple):
     like: Ints  # [groups] the lowest node of the class that it is a part of
 
 
-def groups_of(problem: Problem, asks: Asks, singles: int) -> Groups:
+def groups_of(problem: Problem, asks: JobArrays, singles: int) -> Groups:
     """Merge the nodes that some job can use."""
     nodes, slots = problem.nodes, problem.slots
     gangs = bool((asks.number.sum(axis=1) > 1).any())
@@ -50,7 +50,7 @@ def groups_of(problem: Problem, asks: Asks, singles: int) -> Groups:
     return _merge(free, nodes.kind, switch, _ascending(asks), singles)
 
 
-def _ascending(asks: Asks) -> Ints:
+def _ascending(asks: JobArrays) -> Ints:
     """The chunks that are asked for, with the kinds they may use, those of fewest GPUs first."""
     used = asks.number.reshape(-1) > 0
     chunks = np.column_stack([asks.chunk.reshape(-1, 3), np.repeat(asks.kinds, 2)])[used]

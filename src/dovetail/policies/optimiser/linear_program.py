@@ -1,4 +1,4 @@
-"""An integer program in arrays, and the sheet on which it is written block by block."""
+"""An integer program in arrays, and the builder that it grows in, block by block."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Model:
 
 
 @dataclass(slots=True)
-class Sheet:
+class ProgramBuilder:
     """A program that grows by blocks of columns and of rows."""
 
     columns: int = 0

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.linear_program import ChunkColumns, Model, Sheet
+from dovetail.policies.optimiser.linear_program import ChunkColumns, Model, ProgramBuilder
 from dovetail.policies.optimiser.objective import EXTRA_SWITCH
 from dovetail.policies.optimiser.penalties import charge_fragmentation, charge_switches
-from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.reduced_problem import Reduced
 
 
 def model_of(reduced: Reduced, rows: Ints) -> Model:
     """The program for a reduced problem, starting from the rows of a greedy filling."""
-    sheet = Sheet()
+    sheet = ProgramBuilder()
     chunks, told = _chunk_columns(sheet, reduced, rows)
     _capacity(sheet, reduced, chunks)
     _gangs_and_once(sheet, reduced, chunks, rows)
@@ -41,7 +41,9 @@ def model_of(reduced: Reduced, rows: Ints) -> Model:
     )
 
 
-def _chunk_columns(sheet: Sheet, reduced: Reduced, rows: Ints) -> tuple[ChunkColumns, Ints]:
+def _chunk_columns(
+    sheet: ProgramBuilder, reduced: Reduced, rows: Ints
+) -> tuple[ChunkColumns, Ints]:
     asks, groups, candidates = reduced
     slots = groups.free.shape[1]
     pair_shape = np.repeat(np.arange(len(asks.kinds)), np.diff(candidates.first))
@@ -74,7 +76,7 @@ def _chunk_columns(sheet: Sheet, reduced: Reduced, rows: Ints) -> tuple[ChunkCol
     return ChunkColumns(column, job, shape, size, group, slot, most, gang, count == 1), told
 
 
-def _capacity(sheet: Sheet, reduced: Reduced, chunks: ChunkColumns) -> None:
+def _capacity(sheet: ProgramBuilder, reduced: Reduced, chunks: ChunkColumns) -> None:
     """At every slot what runs fits: GPUs, CPUs and memory of shared nodes, else whole nodes."""
     asks, groups, _ = reduced
     number = len(groups.kind)
@@ -90,7 +92,7 @@ def _capacity(sheet: Sheet, reduced: Reduced, chunks: ChunkColumns) -> None:
 
 
 def _limit(
-    sheet: Sheet, chunks: ChunkColumns, here: NDArray[np.bool_], asked: Ints, high: Ints
+    sheet: ProgramBuilder, chunks: ChunkColumns, here: NDArray[np.bool_], asked: Ints, high: Ints
 ) -> None:
     """One row per group, where all that may come could be too much."""
     group = chunks.group[here]
@@ -101,7 +103,9 @@ def _limit(
     sheet.add_rows(high[binds], (row[group[kept]], chunks.column[here][kept], asked[kept]))
 
 
-def _gangs_and_once(sheet: Sheet, reduced: Reduced, chunks: ChunkColumns, rows: Ints) -> None:
+def _gangs_and_once(
+    sheet: ProgramBuilder, reduced: Reduced, chunks: ChunkColumns, rows: Ints
+) -> None:
     """A job starts once at most; a gang starts whole, each chunk on a node of its own."""
     asks, groups, _ = reduced
     slots = groups.free.shape[1]

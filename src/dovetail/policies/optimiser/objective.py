@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dovetail.domain.plan import JobPlan, Plan
-from dovetail.domain.problem import Chunk, JobAsk, Problem
+from dovetail.domain.problem import ChunkDemand, JobAsk, Problem
 
 DISCOUNT = (1000, 500, 350, 250)
 """Points per GPU and weight, by slot. Now counts double: a forecast may prove wrong."""
@@ -40,14 +40,14 @@ REFERENCES = 3
 
 
 class Reference(NamedTuple):
-    chunk: Chunk
+    chunk: ChunkDemand
     kinds: int
     share: int
 
 
 def references(jobs: Sequence[JobAsk]) -> list[Reference]:
     """The chunks that count for fragmentation, heaviest first."""
-    weights: dict[tuple[Chunk, int], int] = {}
+    weights: dict[tuple[ChunkDemand, int], int] = {}
     for job in [job for job in jobs if not job.due] or jobs:
         first = job.shapes[0]
         key = (first.large, first.kinds)
@@ -88,7 +88,7 @@ def value(problem: Problem, plan: Plan) -> int:
 def worth(problem: Problem, parts: Sequence[JobPlan]) -> int:
     """The value of the jobs' parts."""
     points, worths = 0, points_of(problem.jobs, len(DISCOUNT))
-    taken: dict[int, list[Chunk]] = {}
+    taken: dict[int, list[ChunkDemand]] = {}
     for part in parts:
         if part.slot is None or part.shape is None:
             continue
@@ -110,7 +110,7 @@ def spread(problem: Problem, job: JobAsk, part: JobPlan) -> int:
     return EXTRA_NODE * extra + EXTRA_SWITCH * (len(switches) - 1)
 
 
-def _fragmentation(problem: Problem, taken: dict[int, list[Chunk]]) -> int:
+def _fragmentation(problem: Problem, taken: dict[int, list[ChunkDemand]]) -> int:
     wanted = references(problem.jobs)
     points = 0
     for node, chunks in taken.items():

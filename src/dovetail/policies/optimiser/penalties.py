@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.domain.jobs import Ints
-from dovetail.policies.optimiser.linear_program import ChunkColumns, Sheet
+from dovetail.policies.optimiser.linear_program import ChunkColumns, ProgramBuilder
 from dovetail.policies.optimiser.objective import EXTRA_SWITCH
-from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.reduced_problem import Reduced
 
 
-def charge_switches(sheet: Sheet, reduced: Reduced, chunks: ChunkColumns, rows: Ints) -> None:
+def charge_switches(
+    sheet: ProgramBuilder, reduced: Reduced, chunks: ChunkColumns, rows: Ints
+) -> None:
     """A gang that starts now pays for each switch it uses."""
     groups = reduced.groups
     now = chunks.gang & (chunks.slot == 0)
@@ -31,7 +33,9 @@ def charge_switches(sheet: Sheet, reduced: Reduced, chunks: ChunkColumns, rows: 
     )
 
 
-def charge_fragmentation(sheet: Sheet, reduced: Reduced, chunks: ChunkColumns, rows: Ints) -> None:
+def charge_fragmentation(
+    sheet: ProgramBuilder, reduced: Reduced, chunks: ChunkColumns, rows: Ints
+) -> None:
     """Stranded GPUs: of a chunk with its node to itself a constant, of a shared node a column."""
     asks, groups, candidates = reduced
     now = chunks.slot == 0

@@ -14,7 +14,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.plan import JobPlan, Plan
 from dovetail.domain.problem import Problem
-from dovetail.policies.optimiser.asks import Asks, asks_of
+from dovetail.policies.optimiser.job_arrays import JobArrays, arrays_of_jobs
 from dovetail.policies.optimiser.objective import worth
 
 PACK, SPREAD = 1, -1
@@ -22,7 +22,7 @@ PACK, SPREAD = 1, -1
 
 
 @inner
-def _put_shape(free: Ints, kind: Ints, asks: Asks, shape: int, way: int, taken: Ints) -> int:
+def _put_shape(free: Ints, kind: Ints, asks: JobArrays, shape: int, way: int, taken: Ints) -> int:
     """Put a shape on the preferred nodes, if it fits now; the number of nodes taken, or 0."""
     nodes = 0
     for size in range(2):
@@ -45,14 +45,16 @@ def _put_shape(free: Ints, kind: Ints, asks: Asks, shape: int, way: int, taken: 
 
 
 @inner
-def _give_back(free: Ints, asks: Asks, shape: int, taken: Ints) -> None:
+def _give_back(free: Ints, asks: JobArrays, shape: int, taken: Ints) -> None:
     for position in range(len(taken)):
         size = 0 if position < asks.number[shape, 0] else 1
         free[taken[position]] += asks.chunk[shape, size]
 
 
 @kernel
-def occupancy(free: Ints, kind: Ints, asks: Asks, way: int, taken: Ints) -> tuple[int, int, int]:
+def occupancy(
+    free: Ints, kind: Ints, asks: JobArrays, way: int, taken: Ints
+) -> tuple[int, int, int]:
     """(GPUs that all jobs then occupy, shape and number of nodes of the first job).
 
     The first job goes the given way, in the shape with the fewest or the most nodes; the
@@ -80,7 +82,7 @@ def occupancy(free: Ints, kind: Ints, asks: Asks, way: int, taken: Ints) -> tupl
 def rltune_way(problem: Problem) -> Plan:
     """Where RLTune would start the first job; the other jobs are left unplanned."""
     began = time.perf_counter()
-    asks = asks_of(problem)
+    asks = arrays_of_jobs(problem)
     most = max(1, int(asks.number.sum(axis=1).max()))
     packed, spread = np.empty(most, np.int64), np.empty(most, np.int64)
     free, kind = problem.nodes.free, problem.nodes.kind

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.compiled.tables import Row, new_table, row_accessor
-from dovetail.policies.optimiser.reduced import Reduced
+from dovetail.policies.optimiser.reduced_problem import Reduced
 
 
-class World(Row):
+class GreedyTables(Row):
     """Numbers of rows, and the address of every table."""
 
     job_count: int
@@ -29,7 +29,7 @@ class World(Row):
     spans: int  # [shapes * slots] Span
     choices: int  # [candidates] Choice
     groups: int  # [groups] Group
-    moments: int  # [groups * slots] Moment
+    moments: int  # [groups * slots] GroupInSlot
     references: int  # [references] Wanted
     placed: int  # [rows] Placed
 
@@ -72,7 +72,7 @@ class Group(Row):
     waste: int  # points lost to stranded GPUs on a node of it, after the starts of now if shared
 
 
-class Moment(Row):
+class GroupInSlot(Row):
     """A group in a slot: what is left of its node if shared, else of each node that is not busy."""
 
     gpus: int
@@ -100,16 +100,16 @@ class Placed(Row):
     chunks: int
 
 
-job_row = row_accessor(World, "jobs", Job)
-worth_row = row_accessor(World, "worths", Worth)
-shape_row = row_accessor(World, "shapes", ShapeRow)
-chunk_row = row_accessor(World, "chunks", ChunkRow)
-span_row = row_accessor(World, "spans", Span)
-choice_row = row_accessor(World, "choices", Choice)
-group_row = row_accessor(World, "groups", Group)
-moment_row = row_accessor(World, "moments", Moment)
-wanted_row = row_accessor(World, "references", Wanted)
-placed_row = row_accessor(World, "placed", Placed)
+job_row = row_accessor(GreedyTables, "jobs", Job)
+worth_row = row_accessor(GreedyTables, "worths", Worth)
+shape_row = row_accessor(GreedyTables, "shapes", ShapeRow)
+chunk_row = row_accessor(GreedyTables, "chunks", ChunkRow)
+span_row = row_accessor(GreedyTables, "spans", Span)
+choice_row = row_accessor(GreedyTables, "choices", Choice)
+group_row = row_accessor(GreedyTables, "groups", Group)
+moment_row = row_accessor(GreedyTables, "moments", GroupInSlot)
+wanted_row = row_accessor(GreedyTables, "references", Wanted)
+placed_row = row_accessor(GreedyTables, "placed", Placed)
 
 
 class Board:
@@ -134,11 +134,11 @@ class Board:
             "groups": _table(
                 Group, np.diff(groups.first), groups.kind, groups.switch, candidates.waste
             ),
-            "moments": _table(Moment, moments),
+            "moments": _table(GroupInSlot, moments),
             "references": _table(Wanted, *asks.wanted.T, asks.wanted_kinds, asks.rate),
             "placed": new_table(Placed, 2 * len(candidates.group)),
         }
-        self.world = new_table(World, 1)
+        self.world = new_table(GreedyTables, 1)
         self.world["job_count"], self.world["slot_count"] = len(asks.points), slots
         self.world["reference_count"] = len(asks.rate)
         for name, table in self.tables.items():

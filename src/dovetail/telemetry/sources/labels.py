@@ -1,7 +1,7 @@
 """Labels of exporters to GPUs: DCGM, AMD and jobstats call the same things differently.
 
 >>> read_labels({"gpu": "0", "Hostname": "n1", "modelName": "A100", "GPU_I_ID": "7"})
-(GpuName(host='n1', index='0', instance='7'), GpuLabels(uuid='', model='A100', profile='', job=''))
+(GpuName(host='n1', number='0', instance='7'), GpuLabels(uuid='', model='A100', profile='', job=''))
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dovetail.domain.registry import Registry, instances_of
-from dovetail.traces.formats.acme import ACME
 from dovetail.traces.formats.csv import CSV
-from dovetail.traces.formats.helios import HELIOS
+from dovetail.traces.formats.helios import ACME, HELIOS
 from dovetail.traces.formats.openb import OPENB
 from dovetail.traces.formats.pai2020 import PAI2020
 from dovetail.traces.formats.parquet import PARQUET

@@ -1,0 +1,260 @@
+"""Many environments behind one kernel call: worlds side by side, windows to copy into them.
+
+A window is one block of memory with the world that stands at its first decision; addresses in
+that world count from the start of the block. A reset copies the block and adds where it lies now:
+some 30 µs, where building the tables of a window takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import carray, from_dtype, types
+from numpy.typing import NDArray
+
+from dovetail.compiled.functions import inner, kernel
+from dovetail.compiled.native import native_type, taker
+from dovetail.compiled.tables import column_address, dtype_of
+from dovetail.domain.jobs import Bools, Floats, Ints
+from dovetail.envs.observation import OBSERVE, Singles
+from dovetail.envs.reward import MEASURE, RUN, gap
+from dovetail.envs.visible_jobs import SHOWN, show
+from dovetail.policies.features import Matrix
+from dovetail.simulator.kernel.facts import describe
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.rules import RULES, Rules
+from dovetail.simulator.kernel.state import (
+    accounts,
+    all_demand_facts,
+    cluster,
+    demand,
+    jobs,
+    waiting,
+)
+from dovetail.simulator.kernel.steps import choose, decline, go_on, may_decline, wait
+
+DECLINE = SHOWN
+"""The action after the last job shown: nothing more is backfilled in this pass."""
+
+WAIT = -1
+"""Stands for an action that is not legal: nothing more starts in this pass."""
+
+ADDRESSES = dict(dtype_of(World).fields or {})["cluster"][1] // 8
+"""Words of a World before its first address; from there on all are addresses."""
+
+
+class Windows(NamedTuple):
+    """The windows to play, one row each."""
+
+    worlds: Ints  # [windows, words of a World]
+    blocks: Ints  # words of all tables, window after window
+    offset: Ints  # [windows + 1] where each begins
+    carried: Ints  # [windows] rows before the window's own
+    begin: Floats  # [windows] seconds
+    base: Floats  # [windows] the base policy's score
+
+
+class BatchState(NamedTuple):
+    """The environments, one row each."""
+
+    worlds: Any  # [environments] World
+    words: Ints  # [environments, words of a World] the same memory
+    arenas: Ints  # [environments, words of the longest block]
+    home: Ints  # [environments] addresses of the arenas
+    playing: Ints  # [environments] the window
+    following: Ints  # [environments] the window after it
+    rows: Ints  # [environments, SHOWN] the jobs behind the actions
+    shown: Ints  # [environments] how many
+    jobs: Singles  # [environments, SHOWN, width]
+    critic: Singles  # [environments, SHOWN, critic width]
+    mask: NDArray[np.int8]  # [environments, SHOWN + 1] 1: valid
+    rewards: Floats  # [environments]
+    scores: Floats  # [environments] of the episode that ended in this step
+    played: Ints  # [environments] its window
+    dones: Bools  # [environments]
+    actions: Ints  # [environments] what to do in the next step
+
+
+class EpisodeRules(NamedTuple):
+    """How it is played: compiled functions (see observation, reward) and the base policy."""
+
+    rules: Rules
+    observe: Any
+    features: Ints  # [situations, width], see policies.selections
+    measure: Any
+
+
+class Arguments(NamedTuple):
+    """All that a thread steps its environments with; kernels get the address of one (see Kept)."""
+
+    stage: BatchState
+    windows: Windows
+    play: EpisodeRules
+    scratch: Matrix  # [features, SHOWN]
+
+
+_TABLE, _SINGLES = types.int64[:, ::1], types.float32[:, :, ::1]
+ARGUMENTS = native_type(
+    Arguments,
+    stage=native_type(
+        BatchState,
+        worlds=types.Array(from_dtype(dtype_of(World)), 1, "C"),
+        words=_TABLE,
+        arenas=_TABLE,
+        rows=_TABLE,
+        jobs=_SINGLES,
+        critic=_SINGLES,
+        mask=types.int8[:, ::1],
+    ),
+    windows=native_type(Windows, worlds=_TABLE),
+    play=native_type(
+        EpisodeRules,
+        rules=RULES,
+        observe=types.FunctionType(OBSERVE),
+        features=_TABLE,
+        measure=types.FunctionType(MEASURE),
+    ),
+    scratch=types.float64[:, ::1],
+)
+_take = taker(ARGUMENTS)
+_runs = column_address(World, "runs", RUN)
+
+
+@kernel
+def reset(at: int, first: int, last: int) -> None:
+    """Begin the following window in each environment from first to last."""
+    stage, windows, play, scratch = _take(at)
+    for e in range(first, last):
+        _load(stage, windows, e)
+        _look(stage, play, scratch, e)
+
+
+@kernel
+def first_illegal(at: int) -> int:
+    """The first environment whose action the mask rules out; -1: there is none."""
+    stage = _take(at).stage
+    for e in range(len(stage.actions)):
+        if not is_legal(stage, e):
+            return e
+    return -1
+
+
+@kernel
+def let_illegal_wait(at: int) -> None:
+    """Replace actions that the mask rules out."""
+    stage = _take(at).stage
+    for e in range(len(stage.actions)):
+        if not is_legal(stage, e):
+            stage.actions[e] = WAIT
+
+
+@inner
+def is_legal(stage: BatchState, e: int) -> bool:
+    action = stage.actions[e]
+    return bool(0 <= action <= DECLINE and stage.mask[e, action] > 0)
+
+
+@kernel
+def step(at: int, first: int, last: int) -> None:
+    """One decision in each environment from first to last; those that end begin anew."""
+    stage, windows, play, scratch = _take(at)
+    for e in range(first, last):
+        stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
+        stage.rewards[e] = 0.0
+        if stage.dones[e]:
+            window = stage.playing[e]
+            stage.played[e] = window
+            stage.scores[e] = score(stage, windows, play, e)
+            stage.rewards[e] = gap(windows.base[window], stage.scores[e])
+            _load(stage, windows, e)
+        _look(stage, play, scratch, e)
+
+
+@inner
+def act(stage: BatchState, windows: Windows, play: EpisodeRules, action: int, e: int) -> bool:
+    """Carry out an action and go on; False: all jobs of the window have started."""
+    w = stage.worlds[e]
+    if action == WAIT:
+        more = wait(w, play.rules, stage.rows[e, 0])
+    elif action == DECLINE:
+        more = go_on(w, play.rules, decline(w))
+    else:
+        more = go_on(w, play.rules, choose(w, play.rules, stage.rows[e, action]))
+    return more and own_left(w, windows.carried[stage.playing[e]])
+
+
+@inner
+def score(stage: BatchState, windows: Windows, play: EpisodeRules, e: int) -> float:
+    """The metric of the window's own jobs."""
+    w, window = stage.worlds[e], stage.playing[e]
+    runs = carray(_runs(w), (w.job_count,))
+    carried, begin = windows.carried[window], windows.begin[window]
+    measured: float = play.measure(jobs(w), runs, cluster(w), carried, begin)
+    return measured
+
+
+@inner
+def own_left(w: World, carried: int) -> bool:
+    """Whether a job of the window's own is still to start."""
+    if w.submitted < w.job_count:
+        return True
+    rows = waiting(w)
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        for at in range(mine.low, mine.high):
+            if rows[at] >= carried:
+                return True
+    return False
+
+
+@inner
+def _load(stage: BatchState, windows: Windows, e: int) -> None:
+    window = stage.following[e]
+    stage.playing[e] = window
+    begin, end = windows.offset[window], windows.offset[window + 1]
+    stage.arenas[e, : end - begin] = windows.blocks[begin:end]
+    stage.words[e] = windows.worlds[window]
+    stage.words[e, ADDRESSES:] += stage.home[e]
+
+
+@inner
+def _look(stage: BatchState, play: EpisodeRules, scratch: Matrix, e: int) -> None:
+    """Write what is seen of a decision: only what the last one left is wiped."""
+    w = stage.worlds[e]
+    before, rows = stage.shown[e], stage.rows[e]
+    count = show(w, rows)
+    stage.shown[e] = count
+    describe(w)
+    play.observe(
+        jobs(w), accounts(w), all_demand_facts(w), cluster(w), play.features,
+        rows[:count], scratch, stage.jobs[e], stage.critic[e],
+    )  # fmt: skip
+    stage.mask[e, :count] = 1
+    stage.mask[e, DECLINE] = may_decline(w)
+    if count < before:
+        stage.jobs[e, count:before] = 0.0
+        stage.critic[e, count:before] = 0.0
+        stage.mask[e, count:before] = 0
+
+
+@kernel
+def begin(world: Any, rules: Rules) -> bool:
+    """Go to the first decision of a simulation; False: there is none."""
+    return go_on(world[0], rules, 0)
+
+
+@kernel
+def finish(
+    world: Any, rules: Rules, measure: Any, carried: int, start: float, rank: float
+) -> float:
+    """Play on, always choosing at the same rank (0: the base's choice, 1: its last); the score."""
+    w = world[0]
+    rows = np.empty(SHOWN, np.int64)
+    more = True
+    while more and own_left(w, carried):
+        count = show(w, rows)
+        more = go_on(w, rules, choose(w, rules, rows[int(rank * (count - 1))]))
+    runs = carray(_runs(w), (w.job_count,))
+    measured: float = measure(jobs(w), runs, cluster(w), carried, start)
+    return measured
