@@ -234,7 +234,7 @@ class Play:
 
     def place(self, row: int, books: Books) -> Chunks | None:
         def admits(node: int, chunk: Amount, taken: Chunks) -> bool:
-            length = self.reserve[row] / self.site.speed(node)
+            length = self.reserve[row] / self.site.speed(node, self.jobs[row])
             if self.backfill is Backfill.NONE:
                 return books.fits_now(node, chunk)
             if self.backfill is Backfill.EASY:
@@ -243,7 +243,9 @@ class Play:
 
         def prefer(node: int, chunk: Amount) -> float:
             free, *_ = books.room(node, books.now)
-            run = (books.now + self.reserve[row] / self.site.speed(node)) - books.now
+            run = (
+                books.now + self.reserve[row] / self.site.speed(node, self.jobs[row])
+            ) - books.now
             ends = [job.estimated_end for job in self.running if node in job.gpus]
             busy = max(ends, default=books.now) - books.now
             return preference(self.placement, chunk[0], free, run, busy, self.seen)
@@ -253,7 +255,7 @@ class Play:
 
     def start(self, row: int, chunks: Chunks, books: Books) -> None:
         where = [(node, self.lowest_free(node, chunk[0])) for node, chunk in chunks]
-        speed = self.site.speed(chunks[0][0])
+        speed = self.site.speed(chunks[0][0], self.jobs[row])
         job = Running(
             row,
             books.now,

@@ -42,7 +42,7 @@ class NodeSpace(Books):
         times |= {other.end for other in self.planned}
         found: list[tuple[float, float, list[int]]] = []
         for option in options:
-            length = estimate / self.site.speed(option.hosts_small[0])
+            length = estimate / option.speed
             for start in sorted(time for time in times if time >= self.now):
                 nodes = self.lowest(option, start, start + length)
                 if nodes is not None:
