@@ -59,13 +59,7 @@ COMPARED = ("median", "history", "mixture")
 """`boosted` is a part of the mixture."""
 
 ORDERS = ("saf", "f1", "sjf", "slurm-multifactor")
-SUMMARIES = (
-    ("log-mean", "q80"),
-    ("log-mean", "log-mean"),
-    ("mean", "q80"),
-    ("q80", "q80"),
-    ("gittins", "q80"),
-)
+SUMMARIES = (("log-mean", "q80"), ("log-mean", "log-mean"), ("mean", "q80"), ("gittins", "q80"))
 """For the order and for reservations, of the mixture's distributions."""
 
 
