@@ -60,7 +60,8 @@ def _put_median(quantiles: Floats, median: Floats) -> None:
 
 @kernel
 def _mix(
-    trees: Floats, history: Floats, logs: Floats, groups: Ints, group_count: int, submit: Floats, end: Floats, by_end: Ints,
+    trees: Floats, history: Floats, logs: Floats, groups: Ints, group_count: int, submit: Floats,
+    end: Floats, by_end: Ints,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """All outputs averaged by weights, and the median of the better one."""
     losses = np.zeros((group_count, 5))  # ended; pinball of both; error of both medians
