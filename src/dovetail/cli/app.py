@@ -14,6 +14,7 @@ from dovetail.cli.failures import FailsInWords
 from dovetail.cli.live import live
 from dovetail.cli.mig import mig
 from dovetail.cli.policies import policies
+from dovetail.cli.predict import predict
 from dovetail.cli.simulate import simulate
 from dovetail.cli.telemetry import telemetry
 from dovetail.cli.trace import trace
@@ -62,6 +63,7 @@ app.add_typer(mig)
 app.add_typer(telemetry)
 app.command("simulate")(simulate)
 app.command("compare")(compare)
+app.command("predict")(predict)
 app.command("train")(train)
 app.command("evaluate")(evaluate)
 app.command("transfer")(transfer)
