@@ -77,7 +77,7 @@ class GpuAssignmentBatch:
         self.seen: Seen = {
             name: getattr(state, name) for name in ("gpus", "jobs", "speeds", "queue", "mask")
         }
-        self.rewards, self.dones = state.rewards, state.dones
+        self.rewards, self.dones, self.elapsed = state.rewards, state.dones, state.elapsed
         arguments = kernel.AssignmentArguments(state, pool.episodes, pool.play)
         self._kept = Kept(arguments, kernel.ASSIGNMENT_ARGUMENTS)
 
@@ -160,6 +160,7 @@ def _new_state(pool: AssignmentPool, count: int) -> kernel.AssignmentState:
         queue=np.zeros((count, 1), np.float32),
         mask=np.zeros((count, shown * gpus + 1), np.int8),
         rewards=np.zeros(count),
+        elapsed=np.zeros(count),
         dones=np.zeros(count, np.bool_),
         actions=np.zeros(count, np.int64),
         measures=np.zeros((count, kernel.MEASURES)),

@@ -62,6 +62,7 @@ class AssignmentState(NamedTuple):
     queue: Singles  # [environments, 1]
     mask: NDArray[np.int8]  # [environments, shown * GPUs + 1]
     rewards: Floats
+    elapsed: Floats  # seconds that the step took
     dones: Bools
     actions: Ints
     measures: Floats  # [environments, MEASURES] of the episode that has ended
@@ -130,7 +131,7 @@ def step(at: int) -> None:
     for e in range(len(state.actions)):
         w = state.worlds[e]
         action, wait = state.actions[e], state.mask.shape[1] - 1
-        spent = 0.0
+        spent, began = 0.0, w.now
         if action == wait:
             advance(state, play, e)
         else:
@@ -143,6 +144,7 @@ def step(at: int) -> None:
         spent += state.waited[e] + play.idle_weight * state.idle[e]
         state.waited[e] = state.idle[e] = 0.0
         state.rewards[e] = -spent / play.scale
+        state.elapsed[e] = w.now - began
         state.dones[e] = not is_decision(w)
         if state.dones[e]:
             state.played[e] = state.playing[e]

@@ -1,7 +1,7 @@
 """Scores of (job, GPU) pairs by a small network in NumPy: what ADLRO's training leaves behind.
 
-The same weights serve any number of jobs and GPUs: each pair is scored from its job, its GPU, what the
-two are together, and a summary of all. Exchanging two GPUs exchanges their scores.
+The same weights serve any number of jobs and GPUs: each pair is scored from its job, its GPU, what
+the two are together, and a summary of all. Exchanging two GPUs exchanges their scores.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ Singles = NDArray[np.float32]
 PAIR_FEATURES = 4
 """Speed, run time on this GPU, by how much it would end later than elsewhere, speed against the
 best."""
+
+LATER = 2
+"""Which of them says by how much later."""
+
+NOTHING = 5.0
+"""Stands for it where no job could start at all."""
 
 PARTS = (
     "job", "gpu", "pair", "context", "first_bias", "second", "second_bias", "last",
@@ -86,7 +92,11 @@ class AssignmentNetwork:
         np.maximum(hidden, 0.0, out=hidden)
         second = hidden.reshape(-1, hidden.shape[-1]) @ w["second"] + w["second_bias"]
         np.maximum(second, 0.0, out=second)
-        wait = np.maximum(context @ w["wait"] + w["wait_bias"], 0.0) @ w["wait_last"]
+        free = gpus[:, 0] < 0.5
+        later = pairs[:, free, LATER]
+        least = float(later.min()) if later.size else NOTHING
+        wait = np.append(context, np.float32(least)) @ w["wait"] + w["wait_bias"]
+        wait = np.maximum(wait, 0.0) @ w["wait_last"]
         return np.append((second @ w["last"])[:, 0], wait + w["wait_last_bias"])
 
     def choose(self, seen: Mapping[str, NDArray[Any]]) -> int:
