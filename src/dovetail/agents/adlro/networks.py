@@ -12,7 +12,15 @@ from torch import Tensor, nn
 from dovetail.domain.registry import Registry
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.gpu_assignment.kernel import GPU_FEATURES, JOB_FEATURES
-from dovetail.policies.learned.assignment_network import LATER, NOTHING, PAIR_FEATURES
+from dovetail.policies.learned.assignment_network import (
+    LATER,
+    NOTHING,
+    PAIR_FEATURES,
+    PRIOR_LATER,
+    PRIOR_RUN,
+    PRIOR_WAIT,
+    RUN,
+)
 
 HIDDEN = 24
 
@@ -52,20 +60,25 @@ class PairNetwork(nn.Module):
         self.pair = nn.Linear(PAIR_FEATURES, HIDDEN, False)
         self.context = nn.Linear(context, HIDDEN)
         self.second, self.last = nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, 1, False)
+        self.value = nn.Linear(context, 1)  # of the situation, whatever is done
         self.wait, self.wait_last = nn.Linear(context + 1, HIDDEN), nn.Linear(HIDDEN, 1)
+        for head in (self.last, self.wait_last):  # so that it begins as the prior
+            nn.init.zeros_(head.weight)
+        nn.init.zeros_(self.wait_last.bias)
 
     def forward(self, seen: dict[str, Tensor]) -> Tensor:
         context = context_of(seen["gpus"], seen["jobs"], seen["queue"])
         wait = self.value_of_waiting(seen, context)
         near = self.context(context)[:, None].expand(-1, seen["gpus"].shape[1], -1)
         values = self.score(seen, near, wait)
-        return _centred(values, seen["mask"], wait) if self.duelling else values
+        value = self.value(context)
+        return _centred(values, seen["mask"], value) if self.duelling else values + value
 
     def value_of_waiting(self, seen: dict[str, Tensor], context: Tensor) -> Tensor:
         """It is good where whatever could start now would end much sooner elsewhere."""
         least = least_loss(pairs_of(seen)[..., LATER], seen["mask"])[:, None]
         found: Tensor = self.wait_last(torch.relu(self.wait(torch.cat([context, least], dim=-1))))
-        return found
+        return found - PRIOR_WAIT
 
     def score(self, seen: dict[str, Tensor], context: Tensor, wait: Tensor) -> Tensor:
         """[environments, actions], from contexts [environments, GPUs, hidden].
@@ -75,9 +88,11 @@ class PairNetwork(nn.Module):
         count = seen["gpus"].shape[1]
         e, action = seen["mask"][:, :-1].nonzero(as_tuple=True)
         job, gpu = action // count, action % count
-        hidden = self.pair(pairs_of(seen)[e, job, gpu]) + context[e, gpu]
+        pairs = pairs_of(seen)[e, job, gpu]
+        hidden = self.pair(pairs) + context[e, gpu]
         hidden = hidden + self.job(seen["jobs"])[e, job] + self.gpu(seen["gpus"])[e, gpu]
         found = self.last(torch.relu(self.second(torch.relu(hidden))))[:, 0]
+        found = found - PRIOR_LATER * pairs[:, LATER] - PRIOR_RUN * pairs[:, RUN]
         values = torch.zeros_like(seen["mask"][:, :-1]).index_put((e, action), found)
         return torch.cat([values, wait], dim=1)
 
@@ -107,8 +122,9 @@ class TypeNetwork(PairNetwork):
         context = self.context(seen_by_type)
         least = least_loss(pairs_of(seen)[..., LATER], seen["mask"])
         near = torch.cat([seen_by_type, least[:, None, None].expand(-1, kinds.shape[-1], 1)], -1)
-        wait = self.wait_last(torch.relu(self.wait(near))).amax(dim=1)
-        return self.score(seen, kinds @ context, wait)
+        wait = self.wait_last(torch.relu(self.wait(near))).amax(dim=1) - PRIOR_WAIT
+        value = self.value(context_of(gpus, jobs, seen["queue"]))
+        return self.score(seen, kinds @ context, wait) + value
 
 
 class ConvolutionNetwork(nn.Module):

@@ -153,7 +153,7 @@ def _new_state(pool: AssignmentPool, count: int) -> kernel.AssignmentState:
         counts=np.zeros(count, np.int64),
         recent=np.zeros((count, gpus)),
         idle=np.zeros(count),
-        waited=np.zeros(count),
+        present=np.zeros(count),
         gpus=seen,
         jobs=np.zeros((count, shown, kernel.JOB_FEATURES + len(config.kinds)), np.float32),
         speeds=np.zeros((count, shown, gpus), np.float32),
