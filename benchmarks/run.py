@@ -18,7 +18,7 @@ QUICK = (
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
-LONG = ("shipped", "rltune", "mig", "live_cycle", "live_memory", "slurm", "backfill")
+LONG = ("shipped", "rltune", "adlro", "mig", "live_cycle", "live_memory", "slurm", "backfill")
 """Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time,
 and ten minutes more."""
 

@@ -114,6 +114,8 @@ def _again(card: Mapping[str, Any]) -> list[str]:
 def _flat(card: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
     """All values of a card with the names that lead to them, such as `sites 1 cluster`."""
     for key, value in card.items():
+        if key == "trained_on":  # a hundred numbers that say nothing to people
+            continue
         if isinstance(value, list):
             value = {str(number): part for number, part in enumerate(value, start=1)}
         if isinstance(value, Mapping):
