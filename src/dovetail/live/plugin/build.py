@@ -38,7 +38,7 @@ class PluginRefused(ConfigError):  # noqa: N818 - reads as what happened
 
 def slurm_version(folder: str = "") -> str:
     """Of the slurmctld that would load the plug-in; folder: where it lies, by default on PATH."""
-    path = f"{folder}/slurmctld" if folder else _which("slurmctld")
+    path = f"{folder}/slurmctld" if folder else which("slurmctld")
     said = run([path, "-V"], "asking slurmctld for its version").strip()
     found = _VERSION.search(said)
     if found is None:
@@ -83,7 +83,7 @@ def build_plugin(source: Path, version: str, folder: Path) -> Path:
         _generated_headers(Path(work), version)
         sources = [str(own / name) for name in SOURCES]
         # Headers of Slurm's own do not all compile without a warning; ours must.
-        words = [_which("gcc"), *FLAGS, "-Werror", f"-I{own}", f"-I{work}"]
+        words = [which("gcc"), *FLAGS, "-Werror", f"-I{own}", f"-I{work}"]
         run([*words, "-isystem", str(source), *sources, "-o", str(target)], "compiling")
     return target
 
@@ -128,7 +128,7 @@ def run(words: list[str], what: str, env: dict[str, str] | None = None) -> str:
     return done.stdout
 
 
-def _which(program: str) -> str:
+def which(program: str) -> str:
     found = shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin:/usr/local/sbin")
     if found is None:
         hint = "; on Debian: apt install gcc libc6-dev" if program == "gcc" else ""
