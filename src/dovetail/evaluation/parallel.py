@@ -13,6 +13,7 @@ from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
 from dovetail.domain.processes import submit
@@ -52,6 +53,7 @@ class Work:
 
     run: Run  # of the whole trace, whatever its policy
     policies: tuple[Policy, ...]
+    told: tuple[Estimates, ...]  # to each of them
     windows: tuple[Window, ...]
 
     def tasks(self) -> list[Task]:
@@ -60,8 +62,8 @@ class Work:
         return [Task(w, p) for w in range(len(self.windows)) for p in range(count)]
 
     def perform(self, task: Task, progress: Callable[[float], None] | None = None) -> Outcome:
-        part = self.windows[task.window].cut(self.run)
-        schedule = replace(part, policy=self.policies[task.policy]).replay(progress)
+        own = {"policy": self.policies[task.policy], "estimates": self.told[task.policy]}
+        schedule = self.windows[task.window].cut(replace(self.run, **own)).replay(progress)
         return Outcome(summary(schedule), schedule.wait[schedule.ran])
 
 

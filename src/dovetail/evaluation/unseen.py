@@ -21,21 +21,37 @@ from dovetail.evaluation.bounds.bound import lower_bounds
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Unseen, measure, standings
 from dovetail.policies.policy import Policy
-from dovetail.prediction.estimates import make_estimates
+from dovetail.prediction.knowledge import Knowledge
 
 BLOCKS = 40
 """Blocks of consecutive jobs that the bootstrap draws from."""
 
 
-def draw_estimates(trace: Trace, spec: str, seed: int, count: int) -> tuple[Estimates, ...]:
-    """Estimates with `count` draws of their noise; one, where they have none.
+class Draws:
+    """Estimates of one kind, as each policy goes by them, with several draws of their noise.
 
-    One draw of noisy:1 moves the mean wait on the last tenth of a trace by up to 15 %.
+    One draw of noisy:1 moves the mean wait on the last tenth of a trace by up to 15 %. Where there
+    is no noise there is one draw.
     """
-    if count < 1:
-        raise ConfigError(f"seeds is {count}, expected 1 or more")
-    draws = count if spec.startswith("noisy") else 1
-    return tuple(make_estimates(trace, spec, seed + number) for number in range(draws))
+
+    def __init__(self, trace: Trace, spec: str, seed: int, count: int) -> None:
+        if count < 1:
+            raise ConfigError(f"seeds is {count}, expected 1 or more")
+        self.spec, self._seed = spec, seed
+        self._count = count if spec.startswith("noisy") else 1
+        self._knowledge = Knowledge(trace)
+        self._made: dict[str, tuple[Estimates, ...]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def of(self, policy: Policy) -> tuple[Estimates, ...]:
+        """What this policy is told."""
+        spec = policy.told(self.spec)
+        if spec not in self._made:
+            seeds = range(self._seed, self._seed + self._count)
+            self._made[spec] = tuple(self._knowledge.estimates(spec, seed) for seed in seeds)
+        return self._made[spec]
 
 
 def first_unseen(trace: Trace, share: float = UNSEEN) -> int:
@@ -47,7 +63,7 @@ def evaluate_unseen(
     trace: Trace,
     cluster: Cluster,
     policies: Sequence[Policy],
-    draws: Sequence[Estimates],
+    draws: Draws,
     share: float = UNSEEN,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Unseen:
@@ -56,7 +72,7 @@ def evaluate_unseen(
     measured: list[Floats] = []
     for policy in policies:
         found = []
-        for estimates in draws:
+        for estimates in draws.of(policy):
             schedule = Run(trace, cluster, policy, estimates).replay()
             rows = np.flatnonzero(schedule.ran & (np.arange(len(trace)) >= first))
             found.append(measure(schedule, rows))
