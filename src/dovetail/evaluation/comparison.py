@@ -113,7 +113,11 @@ def compare(
     windows = plan(run.trace, sequences, length, seed)
     work = Work(run, chosen, told, windows)
     labels = _labels(chosen)
-    own = {n: part.name for n, part in zip(labels, told, strict=True) if part.name != run.estimates.name}
+    own = {
+        n: part.name
+        for n, part in zip(labels, told, strict=True)
+        if part.name != run.estimates.name
+    }
     outcomes: dict[Task, Outcome] = {}
     total = len(chosen) * len(windows)
 

@@ -1,8 +1,8 @@
 """Choose by halving: many candidates on few cells, the better ones on all of them.
 
-    choice = choose(cells_of(sites, config), estimates="predicted", players=players)
-    choice.best                  # Candidate(order="saf", estimates="predicted:...", ...)
-    choice.table                 # the last ones, each with its Score against the reference
+choice = choose(cells_of(sites, config), estimates="predicted", players=players)
+choice.best                  # Candidate(order="saf", estimates="predicted:...", ...)
+choice.table                 # the last ones, each with its Score against the reference
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ class _Race:
         """Best first, by these cells."""
         entered = list(dict.fromkeys([self.rival, *candidates]))
         tasks = [
-            (number, one) for one in entered for number in numbers if (one, number) not in self.found
+            (number, one)
+            for one in entered
+            for number in numbers
+            if (one, number) not in self.found
         ]
         self.planned = len(self.found) + len(tasks)
         batch = max(1, len(numbers) * 4)
@@ -97,7 +100,9 @@ class _Race:
         for site in self.cells:
             own = [number for number in site.numbers if number in set(numbers)]
             of_sites.append(
-                mean_score([self.found[candidate, n].against(self.found[self.rival, n]) for n in own])
+                mean_score(
+                    [self.found[candidate, n].against(self.found[self.rival, n]) for n in own]
+                )
             )
         found = mean_score(of_sites)
         if math.isnan(found.wait):

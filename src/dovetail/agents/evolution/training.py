@@ -191,9 +191,7 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         validation = {"wait": math.expm1(score.wait), "bsld": math.expm1(score.bsld)}
         card = {**self.facts, "epoch": self.epoch, "validation": validation}
         arrays = {"weights": self.mean}
-        save_checkpoint(
-            self.folder, Checkpoint(self.config.family, arrays, card, self.estimates)
-        )
+        save_checkpoint(self.folder, Checkpoint(self.config.family, arrays, card, self.estimates))
         return True
 
     def _play(self, vectors: Floats, chosen: Sequence[int]) -> list[Score]:

@@ -112,8 +112,9 @@ def _again(card: Mapping[str, Any]) -> list[str]:
     words = ["dovetail", "train", "--agent", card["agent"]]
     for site in card["sites"]:
         words += ["--trace", _source(str(site["trace"])), "--cluster", site["cluster"]]
+    config = card["config"]
     for name in ("epochs", "estimates", "seed"):
-        words += [f"--{name}", card["config"][name]]
+        words += [f"--{name}", config[name]] if name in config else []
     command = " ".join(shlex.quote(_cell(word)) for word in words)
     return [
         "To make it again, with the files of these traces (and the `--jobs` and `--load` that "
