@@ -36,7 +36,7 @@ def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
         return _limits(trace)
     if spec == "predicted" or spec.startswith("predicted:"):
         asked = Request.parse(spec)
-        return estimates_of(predict(trace.jobs, asked.predictor), asked)
+        return estimates_from(predict(trace.jobs, asked.predictor), asked)
     if spec.startswith("noisy"):
         sigma = sigma_of(spec)
         return Estimates(f"noisy:{sigma:g}", _noisy(trace.jobs.run, sigma, seed))
@@ -48,14 +48,10 @@ def default_estimates(trace: Trace) -> str:
     return "predicted" if np.isnan(trace.jobs.limit).any() else "limit"
 
 
-def estimates_of(forecast: Distribution, asked: Request) -> Estimates:
-    """What is asked for of a prediction that is at hand."""
-    return Estimates(
-        asked.spec,
-        asked.order.of(forecast),
-        asked.reserve.of(forecast),
-        forecast.spread(),
-    )
+def estimates_from(forecast: Distribution, asked: Request) -> Estimates:
+    """What is told of predictions that have been made: many requests can share them."""
+    order, reserve = asked.order.of(forecast), asked.reserve.of(forecast)
+    return Estimates(asked.spec, order, reserve, forecast.spread())
 
 
 def _limits(trace: Trace) -> Estimates:
