@@ -31,7 +31,7 @@ from dovetail.domain.trace import Trace
 from dovetail.policies.learned.families import Learned
 from dovetail.prediction import HISTORY
 from dovetail.prediction.distribution import Distribution
-from dovetail.prediction.estimates import estimates_of, make_estimates
+from dovetail.prediction.estimates import estimates_from, make_estimates
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request
 from dovetail.simulator import simulate
@@ -152,7 +152,7 @@ class Cell:
     def told(self, estimates: str) -> Estimates:
         """Estimates of its jobs; predicted ones as the whole history has them."""
         if self.forecast is not None and is_predicted(estimates):
-            return estimates_of(self.forecast, Request.parse(estimates))
+            return estimates_from(self.forecast, Request.parse(estimates))
         return make_estimates(self.trace, estimates, self.seed)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -81,10 +81,12 @@ def train(
     report: Report = lambda progress: None,
     workers: int = 1,
     engine: Engine = LocalPlayers,
+    histories: Sequence[History] | None = None,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
-    Without a learner the choice is all there is. KeyboardInterrupt is passed on; the best that
+    Without a learner the choice is all there is. `histories` are those of the sites, if they have
+    been opened before. KeyboardInterrupt is passed on; the best that
     passed so far is in the folder.
     """
     about = facts(name, config, sites)
@@ -92,7 +94,8 @@ def train(
     if begun is not None and "gate" in begun:
         return load_checkpoint(folder)
     cells = CellConfig(estimates=config.estimates, seed=config.seed)
-    histories = [open_history(site, config.estimates) for site in sites]
+    if histories is None:
+        histories = [open_history(site, config.estimates) for site in sites]
     if begun is None:
         begun = _choose(histories, cells, about, folder, report, workers, engine)
     chosen = begun["choice"]
@@ -102,7 +105,8 @@ def train(
     lesson = Lesson(histories, choice, folder / LEARNING, report, workers, engine)
     learned = learner(lesson, config)
     verdict = _judge(histories, cells, learned, choice, workers, engine)
-    card = {**begun, "learned": dict(learned.card), "gate": verdict.facts()}
+    own = {key: value for key, value in learned.card.items() if key not in about}
+    card = {**begun, "learned": own, "gate": verdict.facts()}
     kept = choice.checkpoint(card)
     if verdict.passed:
         kept = Checkpoint(learned.kind, learned.arrays, card, learned.estimates)
@@ -154,8 +158,7 @@ def _judge(
     workers: int,
     engine: Engine,
 ) -> Verdict:
-    other = CellConfig(config.estimates, config.loads, config.jitters, config.before,
-                       config.seed + JUDGING)  # fmt: skip
+    other = replace(config, seed=config.seed + JUDGING)
     cells, numbers = _cells(histories, other)
     with engine(cells, workers) as players:
         return judge(learned, choice, numbers, players)

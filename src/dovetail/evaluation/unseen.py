@@ -39,7 +39,7 @@ class Draws:
             raise ConfigError(f"seeds is {count}, expected 1 or more")
         self.spec, self._seed = spec, seed
         self._count = count if spec.startswith("noisy") else 1
-        self._knowledge = Knowledge(trace)
+        self.knowledge = Knowledge(trace)
         self._made: dict[str, tuple[Estimates, ...]] = {}
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class Draws:
         spec = policy.told(self.spec)
         if spec not in self._made:
             seeds = range(self._seed, self._seed + self._count)
-            self._made[spec] = tuple(self._knowledge.estimates(spec, seed) for seed in seeds)
+            self._made[spec] = tuple(self.knowledge.estimates(spec, seed) for seed in seeds)
         return self._made[spec]
 
 

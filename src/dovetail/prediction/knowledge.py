@@ -10,7 +10,7 @@ from __future__ import annotations
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.prediction.distribution import Distribution
-from dovetail.prediction.estimates import estimates_of, make_estimates
+from dovetail.prediction.estimates import estimates_from, make_estimates
 from dovetail.prediction.predictors import predict
 from dovetail.prediction.request import Request
 
@@ -29,9 +29,13 @@ class Knowledge:
         if not is_predicted(spec):
             return make_estimates(self.trace, spec, seed)
         asked = Request.parse(spec)
-        if asked.predictor not in self._forecasts:
-            self._forecasts[asked.predictor] = predict(self.trace.jobs, asked.predictor)
-        return estimates_of(self._forecasts[asked.predictor], asked)
+        return estimates_from(self.forecast(asked.predictor), asked)
+
+    def forecast(self, predictor: str) -> Distribution:
+        """What a predictor says of every job."""
+        if predictor not in self._forecasts:
+            self._forecasts[predictor] = predict(self.trace.jobs, predictor)
+        return self._forecasts[predictor]
 
 
 def is_predicted(spec: str) -> bool:

@@ -14,14 +14,14 @@ from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request, Summary
 
-BY_ESTIMATE = ("saf", "sjf", "f1", "wfp3", "unicep")
+BY_ESTIMATE = ("saf", "sjf", "f1", "wfp3")
 """Orderings that go by an estimate: what of the prediction that is matters to them."""
 
-BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "lcfs")
-"""Orderings that do not; qssf has a prediction of its own."""
+BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "unicep")
+"""Orderings that do not, or hardly; qssf has a prediction of its own."""
 
 ORDER = ("log-mean", "mean", "median", "q80", "gittins")
-RESERVE = ("q80", "median", "q90", "mean")
+RESERVE = ("q80", "median", "q90")
 PLACEMENT = ("best-fit", "lifetime")
 """The first of each is the usual one."""
 

@@ -27,6 +27,7 @@ class CellConfig:
     estimates: str = "predicted"
     loads: tuple[float, ...] = LOADS
     jitters: int = 2  # ways in which arrivals are a little other, at each load
+    longest: int = 12_000  # jobs that are measured at most, the last ones
     before: float = 2.0  # jobs replayed before the measured ones, as a multiple of these
     seed: int = 0
 
@@ -64,9 +65,10 @@ def open_history(site: Site, estimates: str) -> History:
 
 def validation_cells(history: History, config: CellConfig) -> Iterator[Cell]:
     """The validation part at every load and jitter, after a part of what came before it."""
-    measured = len(history.trace) - history.learning
-    begin = max(0, history.learning - round(config.before * measured))
-    first, random = history.learning - begin, np.random.default_rng(config.seed)
+    measured = min(config.longest, len(history.trace) - history.learning)
+    from_row = len(history.trace) - measured
+    begin = max(0, from_row - round(config.before * measured))
+    first, random = from_row - begin, np.random.default_rng(config.seed)
     for _ in range(config.jitters):
         for load in config.loads:
             seed = int(random.integers(1 << 31))

@@ -90,7 +90,9 @@ class _Race:
             for (number, one), measured in zip(part, self.players.play(part), strict=True):
                 self.found[one, number] = measured
             self.report(ChoiceProgress(len(self.found), self.planned, self.best))
-        ranked = sorted(entered, key=lambda one: self.score(one, numbers).gain)
+        # Of candidates that make the same of every cell, the first one stands for all.
+        scores = {self.score(one, numbers): one for one in reversed(entered)}
+        ranked = [scores[score] for score in sorted(scores, key=lambda score: score.gain)]
         self.best = ranked[0]
         return ranked
 
