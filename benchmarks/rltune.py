@@ -31,10 +31,8 @@ from dovetail.agents.history import Site, divide
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.training import LEARNING, train
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.group_waits import group_waits
-from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Standing
-from dovetail.evaluation.unseen import Draws, evaluate_unseen, first_unseen
+from dovetail.evaluation.unseen import Draws, evaluate_unseen, who_pays
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.policy import SHIPPED_NAME, Policy
@@ -111,7 +109,8 @@ def measure_trace(name: str, arms: tuple[str, ...], seeds: int) -> None:
                 for label, row in zip(labels, found.rows, strict=True)]  # fmt: skip
         result["knowledge"][told.spec] = {"unseen_jobs": found.jobs, "rows": rows}
         _write(name, result)
-    result["who_pays"] = _who_pays(site, draws, policies["choice-0"])
+    groups = who_pays(site.trace, site.cluster, policies["choice-0"], draws)
+    result["who_pays"] = [asdict(group) for group in groups if group.grouping != "user"]
     _write(name, result)
 
 
@@ -145,17 +144,6 @@ def _hand_set(name: str) -> Path:
     path, family = MODELS / name / "hand-set", FAMILIES["index"]
     save_checkpoint(path, Checkpoint("index", {"weights": family.start}, {"agent": "hand-set"}))
     return path
-
-
-def _who_pays(site: Site, draws: Draws, choice: Policy) -> list[dict[str, Any]]:
-    """The choice against Slurm's own order, by classes of jobs, on the last tenth."""
-    waits = [
-        Run(site.trace, site.cluster, policy, draws.of(policy)[0]).replay().wait
-        for policy in (Policy("slurm-multifactor"), choice)
-    ]
-    unseen = np.arange(len(site.trace)) >= first_unseen(site.trace)
-    groups = group_waits(site.trace.jobs, *waits, ("size", "run_time"), unseen)
-    return [asdict(group) for group in groups]
 
 
 def row_of(standing: Standing) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from dovetail.agents.history import UNSEEN
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.group_waits import GroupWaits, group_waits
 from dovetail.domain.jobs import Floats
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds
@@ -23,6 +24,7 @@ from dovetail.evaluation.standing import Unseen, measure, standings
 from dovetail.policies.policy import Policy
 from dovetail.prediction.knowledge import Knowledge
 
+SLURM = Policy("slurm-multifactor")
 BLOCKS = 40
 """Blocks of consecutive jobs that the bootstrap draws from."""
 
@@ -52,6 +54,25 @@ class Draws:
             seeds = range(self._seed, self._seed + self._count)
             self._made[spec] = tuple(self.knowledge.estimates(spec, seed) for seed in seeds)
         return self._made[spec]
+
+
+def kinds_known(trace: Trace) -> list[str]:
+    """What clusters really know: predictions, and limits where every job has one."""
+    return ["predicted"] + ([] if np.isnan(trace.jobs.limit).any() else ["limit"])
+
+
+def who_pays(
+    trace: Trace,
+    cluster: Cluster,
+    policy: Policy,
+    draws: Draws,
+    share: float = UNSEEN,
+    baseline: Policy = SLURM,
+) -> tuple[GroupWaits, ...]:
+    """Waits of the last part by size, run time and user, under Slurm's own order and a policy."""
+    waits = [Run(trace, cluster, one, draws.of(one)[0]).replay().wait for one in (baseline, policy)]
+    unseen = np.arange(len(trace)) >= first_unseen(trace, share)
+    return group_waits(trace.jobs, *waits, ("size", "run_time", "user"), unseen)
 
 
 def first_unseen(trace: Trace, share: float = UNSEEN) -> int:
