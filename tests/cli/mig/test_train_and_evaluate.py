@@ -74,7 +74,7 @@ def test_a_training_that_was_interrupted_goes_on_to_the_same_result(
         return float(go(self))
 
     with monkeypatch.context() as patched:
-        patched.setattr(run, step, once)
+        patched.setattr(run, "learn", once)
         torn = dovetail("mig", "train", what, *TINY, "--out", parts)
     assert torn.code == 130
     assert f"interrupted: {parts} holds the best so far" in torn.err
