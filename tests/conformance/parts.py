@@ -10,9 +10,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from dovetail.agents.evolution.players import LocalPlayers
 
 from dovetail import testing
-from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.domain.errors import ClusterError, ConfigError
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill

@@ -13,6 +13,7 @@ from dovetail.cli.evaluate import evaluate
 from dovetail.cli.failures import FailsInWords
 from dovetail.cli.live import live
 from dovetail.cli.mig import mig
+from dovetail.cli.models import models
 from dovetail.cli.policies import policies
 from dovetail.cli.predict import predict
 from dovetail.cli.simulate import simulate
@@ -61,6 +62,7 @@ app.add_typer(cluster)
 app.add_typer(live)
 app.add_typer(mig)
 app.add_typer(telemetry)
+app.add_typer(models)
 app.command("simulate")(simulate)
 app.command("compare")(compare)
 app.command("predict")(predict)

@@ -16,7 +16,7 @@ from dovetail.domain.units import duration
 from dovetail.prediction import PREDICTORS, predict
 from dovetail.prediction.distribution import Distribution
 from dovetail.prediction.features import PER_LEVEL, features_of
-from dovetail.prediction.score import Score, score
+from dovetail.prediction.score import PredictionScore, score
 from dovetail.prediction.similarity import levels_of
 from dovetail.prediction.timeline import timeline_of
 
@@ -31,7 +31,7 @@ class Judged:
     trace: str
     digest: str
     jobs: int
-    scores: dict[str, dict[str, Score]]
+    scores: dict[str, dict[str, PredictionScore]]
     forecasts: dict[str, Distribution]
 
     def to_json(self) -> str:
@@ -62,7 +62,7 @@ def judge(trace: Trace, predictors: Sequence[str]) -> Judged:
     return Judged(trace.name, trace.digest(), len(trace), scores, forecasts)
 
 
-def _scores(forecast: Distribution, jobs: Jobs) -> dict[str, Score]:
+def _scores(forecast: Distribution, jobs: Jobs) -> dict[str, PredictionScore]:
     found = {}
     for part, share in PARTS.items():
         rows = slice(int(share * len(jobs)), len(jobs))

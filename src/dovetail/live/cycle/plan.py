@@ -87,7 +87,8 @@ def _settle(
     factors, order = situation.snapshot.factors, decision.order
     if any(job not in factors for job in order):
         return decision
-    present = sorted(order, key=lambda job: (-factors[job].priority, job))
+    now = {job: factors[job].priority for job in sorted(order)}
+    present = sorted(now, key=now.__getitem__, reverse=True)  # of equal ones the older first
     line = line_of(situation.snapshot, limits.binding)
     latest = latest_places(slurm_order(order, situation), situation, limits)
     must: set[int] = set()
