@@ -109,7 +109,8 @@ def _predict(
 ) -> Floats:
     out = np.empty((len(table), len(base)))
     for i in range(len(table)):
-        out[i] = base
+        for k in range(len(base)):
+            out[i, k] = base[k]
     inner_nodes = column.shape[1]
     for first in range(0, len(table), BLOCK):
         for t in range(len(column)):  # a tree stays in the nearest cache for a block of rows
@@ -161,7 +162,8 @@ def _grow(
     leaf = np.zeros((rounds, leaves, len(base)), np.float32)
     value = np.empty((rows, len(base)))
     for i in range(rows):
-        value[i] = base
+        for k in range(len(base)):
+            value[i, k] = base[k]
     gradient = np.empty(rows)
     where = np.empty(rows, np.int64)
     for r in range(rounds):
@@ -276,4 +278,5 @@ def _set_leaves(
         leaf[at, LOG_MEAN] = rate * total / n
         leaf[at, MEAN] = rate * np.log(max(ratio / n, 1e-6))
         for i in range(n):
-            value[mine[i]] += leaf[at]
+            for k in range(value.shape[1]):
+                value[mine[i], k] += leaf[at, k]
