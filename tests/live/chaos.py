@@ -287,7 +287,7 @@ class Chaos:
 
     def _drawn(self, faults: int) -> list[Callable[[], None]]:
         """Quick ones mostly; slurmctld goes down for good once in thirty, each way."""
-        quick = (
+        quick: tuple[Callable[[], None], ...] = (
             self.kill_daemon, self.kill_daemon, self.freeze_daemon, self.freeze_slurmctld,
             self.freeze_slurmd, self.kill_slurmd, self.step_clock, self.kill_switch,
             self.switch_mode, self.lose_journal, self.answer_garbage, self.spend_budget,
