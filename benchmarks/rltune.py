@@ -31,8 +31,8 @@ from dovetail.evaluation.standing import Standing, Unseen
 from dovetail.evaluation.transfer import transfer
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
 from dovetail.evaluation.warm_windows import evaluate_windows
-from dovetail.policies.ordering import ORDERINGS
-from dovetail.policies.policy import SHIPPED_NAME, Policy
+from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
+from dovetail.policies.policy import Policy
 
 MODELS = Path(__file__).parent / "models"
 BASES = ("fcfs", "sjf", "saf", "f1", "wfp3", "slurm-multifactor")

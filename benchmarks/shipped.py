@@ -19,8 +19,8 @@ from benchmarks.workloads import REAL, cluster, folder, real_traces
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen
-from dovetail.policies.ordering import ORDERINGS
-from dovetail.policies.policy import SHIPPED_NAME, Policy
+from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
+from dovetail.policies.policy import Policy
 from dovetail.traces.read import read_trace
 
 RESULT = Path(__file__).parent / "results" / "shipped.json"

@@ -55,7 +55,7 @@ def register(part: Any, name: str | None = None) -> Any:
         case Ordering():
             return ORDERINGS.register(name or part.name, part)
         case _ if callable(part):
-            return ORDERINGS.register(name or getattr(part, "__name__", ""), part)
+            return ORDERINGS.register(name or str(getattr(part, "__name__", "")), part)
     raise ConfigError(
         f"{part!r} is no part that can be registered; expected an Ordering, Placement, Predictor, "
         "Format, Agent, or a function of a job"

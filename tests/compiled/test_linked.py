@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -26,7 +27,7 @@ def add_twice(a: int, b: int) -> int:
 def root(a: float) -> float:
     if a < 0.0:
         raise ValueError("below zero")
-    return a**0.5
+    return math.sqrt(a)
 
 
 @kernel
@@ -60,7 +61,7 @@ def test_an_inner_kernel_has_no_machine_code_of_its_own() -> None:
 
 
 def test_functions_that_are_not_ours_may_call_one_too() -> None:
-    @numba.njit
+    @numba.njit  # type: ignore[untyped-decorator]
     def somebody(a: int) -> int:
         return add_twice(a, 2)
 
@@ -68,7 +69,7 @@ def test_functions_that_are_not_ours_may_call_one_too() -> None:
 
 
 def test_a_function_that_is_called_by_address_may_call_one_too() -> None:
-    def thrice(a: float) -> float:
+    def thrice(a: Any) -> Any:
         return add_twice(a, a)
 
     lazy = LazyFunction(types.float64(types.float64), thrice)

@@ -22,7 +22,7 @@ from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, simulate
 from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.rules import Rules, make_rules
-from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline, wait
+from dovetail.simulator.kernel.steps import choose, decline, go_on, may_decline, wait
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 from tests.oracles.answers import answer_of, difference

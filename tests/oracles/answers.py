@@ -11,7 +11,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import OnlinePredictor
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from tests.oracles.shapes import Site
+from tests.oracles.shapes import Site, jobs_of
 from tests.oracles.simulator import Answer
 
 
@@ -49,7 +49,10 @@ def answer_of(schedule: Schedule) -> Answer:
 def schedule_of(answer: Answer, trace: Trace, cluster: Cluster) -> Schedule:
     """The oracle's answer as a schedule, so that one set of checks serves both."""
     site, count = Site(cluster), len(trace)
-    speed = [site.speed(where[0][0]) if where else math.nan for where in answer.where]
+    speed = [
+        site.speed(where[0][0], job) if where else math.nan
+        for where, job in zip(answer.where, jobs_of(trace), strict=True)
+    ]
     start = np.array(answer.start, np.float64)
     rejected = np.zeros(count, np.int64)
     rejected[sorted(answer.rejected)] = 1

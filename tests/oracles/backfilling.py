@@ -95,7 +95,7 @@ def check_waiting_jobs(schedule: Schedule) -> None:
 
 def _check_refused(replay: Replay, books: Books, row: int, option: Option) -> None:
     for node in option.hosts_large:
-        end = books.now + replay.jobs[row].run / replay.site.speed(node)
+        end = books.now + replay.jobs[row].run / replay.site.speed(node, replay.jobs[row])
         harmless = all(
             end <= held.start or _can_do_without(books, held, node) for held in books.reservations
         )

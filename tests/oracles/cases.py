@@ -58,7 +58,7 @@ class Case:
         lines = [
             *map(repr, self.cluster.nodes),
             *map(repr, self.cluster.partitions),
-            f"speed={self.cluster.speed} qos={self.cluster.qos}",
+            f"speed={self.cluster.speed} {self.cluster.kind_speed} qos={self.cluster.qos}",
             f"affinity={self.affinity}",
             *(f"{number}: {row!r}" for number, row in enumerate(self.rows)),
         ]
@@ -127,7 +127,19 @@ def random_cluster(random: Random) -> Cluster:
         speed={name: factor for name, factor in speeds.items() if name in used},
         qos=random.choice(({}, {"high": 10.0, "normal": 4.0})),
         name="drawn",
+        kind_speed=_kind_speeds(random, used),
     )
+
+
+def _kind_speeds(random: Random, used: set[str]) -> dict[str, dict[str, float]]:
+    """Mostly none; else what suits workers does not suit inference."""
+    drawn: dict[str, dict[str, float]] = random.choice(
+        ({}, {}, {"worker": {"v100": 4.0}, "inference": {"p100": 0.25, "v100": 1.5}})
+    )
+    return {
+        kind: {name: factor for name, factor in speeds.items() if name in used}
+        for kind, speeds in drawn.items()
+    }
 
 
 def _partitions(random: Random, count: int) -> tuple[Partition, ...]:

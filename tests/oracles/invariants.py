@@ -32,7 +32,7 @@ def check(schedule: Schedule) -> None:
             continue
         start, end = float(schedule.start[job.row]), float(schedule.end[job.row])
         assert start >= job.submit, f"job {job.row} starts before it is submitted"
-        speed = site.speed(answer.where[job.row][0][0])
+        speed = site.speed(answer.where[job.row][0][0], job)
         assert end == start + job.run / speed, f"job {job.row} ends at the wrong time"
         check_shape(site, job, answer.where[job.row])
     for node, capacity in enumerate(site.capacity):

@@ -80,7 +80,7 @@ class Ledger(Books):
         kept = self.promises.pop(row, None)
         found = []
         for option in options:
-            length = estimate / self.site.speed(option.hosts_small[0])
+            length = estimate / option.speed
             start = next(t for t in self.times() if self.has_room(option, t, t + length))
             found.append((start, start + length, option))
         start, end, option = min(found, key=lambda item: item[0])

@@ -99,6 +99,7 @@ class Option:
     few: int
     hosts_large: tuple[int, ...]  # nodes that can ever host a large chunk
     hosts_small: tuple[int, ...]
+    speed: float
 
     @property
     def width(self) -> int:
@@ -124,8 +125,11 @@ class Site:
         self.pools = list(dict.fromkeys((node.gpu_type, node.gpus) for node in cluster.nodes))
         self.switches = list(dict.fromkeys(node.switch for node in cluster.nodes))
 
-    def speed(self, node: int) -> float:
-        return self.cluster.speed_of(self.cluster.nodes[node].gpu_type)
+    def speed(self, node: int, job: Job) -> float:
+        """What the kind of job is given there, else the GPU type's own."""
+        gpu_type = self.cluster.nodes[node].gpu_type
+        own = self.cluster.kind_speed.get(job.kind or "", {})
+        return own[gpu_type] if gpu_type in own else self.cluster.speed.get(gpu_type, 1.0)
 
     def switch(self, node: int) -> int:
         return self.switches.index(self.cluster.nodes[node].switch)
@@ -167,7 +171,17 @@ class Site:
             if len(hosts_large) >= many and len(hosts_small) >= many + few:
                 rank = preferred.index(gpu_type) if gpu_type in preferred else len(preferred)
                 options.append(
-                    Option(rank, pool, asks_large, many, asks_small, few, hosts_large, hosts_small)
+                    Option(
+                        rank,
+                        pool,
+                        asks_large,
+                        many,
+                        asks_small,
+                        few,
+                        hosts_large,
+                        hosts_small,
+                        self.speed(hosts_large[0], job),
+                    )
                 )
         return sorted(options, key=lambda option: (option.rank, option.width, option.pool))
 

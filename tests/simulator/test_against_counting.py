@@ -65,7 +65,6 @@ def counted(
     trace: Trace, cluster: Cluster, ordering: str, backfill: Backfill, estimates: Estimates
 ) -> list[float]:
     """The start times by counting alone."""
-    assert estimates.seconds is not None
     seconds = estimates.seconds.tolist()
     jobs = [
         counting.Job(job.row, job.submit, job.run, max(1.0, seconds[job.row]), job.gpus)

@@ -24,7 +24,6 @@ CLUSTER = cluster_of("8x8")
 def test_a_warm_window_goes_on_as_the_whole_trace_did(first: int, spec: str) -> None:
     # First come, first served without backfilling: what comes after a window cannot touch it.
     estimates = make_estimates(TRACE, spec)
-    assert estimates.seconds is not None
     policy = ORDERINGS["fcfs"], PLACEMENTS["best-fit"], Backfill.NONE
     whole = simulate(TRACE, CLUSTER, *policy, estimates)
     window = warm_window(whole, first, 100)
@@ -56,7 +55,6 @@ def test_a_window_carries_exactly_the_jobs_that_ran_or_waited() -> None:
 @pytest.mark.parametrize("spec", ["exact", "noisy:1"])
 def test_a_warm_window_in_which_nobody_waits_yet_promises_as_the_whole_trace_did(spec: str) -> None:
     estimates = make_estimates(TRACE, spec)
-    assert estimates.seconds is not None
     policy = ORDERINGS["fcfs"], PLACEMENTS["best-fit"], Backfill.CONSERVATIVE
     whole = simulate(TRACE, CLUSTER, *policy, estimates)
     submit = TRACE.jobs.submit

@@ -56,7 +56,7 @@ FRAGMENTS = (
     "compiled.native",
     "compiled.tables",
     "agents.ppo.ragged",
-    "simulator.kernel.stepping",
+    "simulator.kernel.steps",
     "simulator.warm",
     "traces.parquet_trial",
     "policies.optimiser",

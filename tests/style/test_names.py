@@ -11,15 +11,9 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 NOUNS_IN_ING = {
     "ordering", "training", "testing", "aging", "drawing", "encoding", "standing", "ranking",
-    "recording", "stepping", "wording",
+    "recording",
 }  # fmt: skip
 """Words of file names that end in -ing and are nouns."""
-
-ROWS = {"Kind", "Node", "Option", "Run"}
-"""Rows of the simulator's tables are called as what they are rows of, in simulator/kernel/rows."""
-
-OF_COMPARISONS = {"Row", "Window"}
-"""A row of a table of results, a window of a protocol: of evaluation, and of the layers below."""
 
 
 def public_classes() -> dict[str, list[str]]:
@@ -34,10 +28,6 @@ def public_classes() -> dict[str, list[str]]:
 
 def test_no_public_class_name_has_two_meanings() -> None:
     twice = {name: where for name, where in public_classes().items() if len(where) > 1}
-    for name in ROWS:
-        twice.pop(name, None)
-    for name in OF_COMPARISONS:
-        twice.pop(name, None)
     assert twice == {}
 
 

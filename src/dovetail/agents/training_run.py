@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -26,6 +27,18 @@ class TrainingSchedule(Protocol):
     def validate_every(self) -> int: ...
     @property
     def patience(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSchedule:
+    """All epochs, however little they bring."""
+
+    epochs: int
+    validate_every: int
+
+    @property
+    def patience(self) -> int:
+        return self.epochs + 1  # more validations than there can be
 
 
 P = TypeVar("P", bound=TrainingProgress)

@@ -89,6 +89,8 @@ class Cluster:
     speed: Mapping[str, float] = field(default_factory=dict)  # GPU type -> factor; 1 if absent
     qos: Mapping[str, float] = field(default_factory=dict)  # QOS name -> priority; 0 if absent
     name: str = "cluster"
+    # Kind of job -> GPU type -> factor, instead of the type's own.
+    kind_speed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -102,15 +104,8 @@ class Cluster:
                 raise ClusterError(f"partition {part.name}: no nodes")
             if not all(0 <= index < len(self.nodes) for index in part.nodes):
                 raise ClusterError(f"partition {part.name}: names a node that does not exist")
-        for gpu_type, factor in self.speed.items():
-            if gpu_type not in self.gpu_types:
-                raise ClusterError(
-                    f"speed of GPU type {gpu_type!r}: no such type; has {', '.join(self.gpu_types)}"
-                )
-            if not MIN_SPEED <= factor <= MAX_SPEED:
-                raise ClusterError(
-                    f"speed of {gpu_type}: {factor:g}, expected {MIN_SPEED:g} to {MAX_SPEED:g}"
-                )
+        for speeds in (self.speed, *self.kind_speed.values()):
+            self._refuse_bad_speeds(speeds)
         for name, value in self.qos.items():
             if not 0 <= value <= MAX_PRIORITY:
                 raise ClusterError(f"QOS {name}: {value:g}, expected 0 to {MAX_PRIORITY:g}")
@@ -138,8 +133,21 @@ class Cluster:
         """Types in order of their first node."""
         return tuple(dict.fromkeys(node.gpu_type for node in self.nodes))
 
-    def speed_of(self, gpu_type: str) -> float:
-        return float(self.speed.get(gpu_type, 1.0))
+    def speed_of(self, gpu_type: str, kind: str | None = None) -> float:
+        """Of a GPU type, for jobs of this kind."""
+        own = self.kind_speed.get(kind, {}) if kind is not None else {}
+        return float(own.get(gpu_type, self.speed.get(gpu_type, 1.0)))
+
+    def _refuse_bad_speeds(self, speeds: Mapping[str, float]) -> None:
+        for gpu_type, factor in speeds.items():
+            if gpu_type not in self.gpu_types:
+                raise ClusterError(
+                    f"speed of GPU type {gpu_type!r}: no such type; has {', '.join(self.gpu_types)}"
+                )
+            if not MIN_SPEED <= factor <= MAX_SPEED:
+                raise ClusterError(
+                    f"speed of {gpu_type}: {factor:g}, expected {MIN_SPEED:g} to {MAX_SPEED:g}"
+                )
 
     def partitions_of(self, index: int) -> Iterator[str]:
         """Names of the partitions that node `index` belongs to."""
@@ -164,6 +172,8 @@ class Cluster:
     def _digest(self) -> str:
         parts = [(p.name, sorted(p.nodes), p.priority) for p in self.partitions]
         text = repr((self.nodes, parts, sorted(self.speed.items()), sorted(self.qos.items())))
+        if self.kind_speed:  # else hashes stay what they were
+            text += repr(sorted((k, sorted(v.items())) for k, v in self.kind_speed.items()))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -19,7 +19,7 @@ MAX_MEMBERSHIPS = 2_000_000
 """Nodes of all partitions together: twenty partitions of all nodes of the largest cluster."""
 
 _RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})\](?P<tail>.*)$")
-_TOP = {"name", "nodes", "partitions", "speed", "qos"}
+_TOP = {"name", "nodes", "partitions", "speed", "qos", "kind_speed"}
 _NODE = {"name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig"}
 _PARTITION = {"nodes", "share", "priority"}
 
@@ -57,7 +57,17 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         {key.lower(): value for key, value in _numbers(data, "speed", name).items()},
         _numbers(data, "qos", name),
         top.text("name", name),
+        _kind_speeds(data.get("kind_speed", {}), name),
     )
+
+
+def _kind_speeds(table: Any, name: str) -> dict[str, dict[str, float]]:
+    if not isinstance(table, dict):
+        raise ClusterError(f"{name}: write speeds of a kind of jobs as [kind_speed.KIND]")
+    return {
+        str(kind): {key.lower(): value for key, value in _numbers(table, kind, name).items()}
+        for kind in table
+    }
 
 
 def _read(path: Path) -> str:

@@ -3,6 +3,7 @@
 from dovetail.envs.batch import IllegalActions, InvalidAction
 from dovetail.envs.catalogue import (
     ENVIRONMENTS,
+    GPU_ASSIGNMENT,
     MIG_PLACEMENT,
     MIG_REPARTITION,
     QUEUE_PRIORITY,
@@ -18,6 +19,7 @@ register_all()
 
 __all__ = [
     "ENVIRONMENTS",
+    "GPU_ASSIGNMENT",
     "MIG_PLACEMENT",
     "MIG_REPARTITION",
     "QUEUE_PRIORITY",

@@ -32,7 +32,7 @@ from dovetail.simulator.kernel.state import (
     jobs,
     waiting,
 )
-from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline, wait
+from dovetail.simulator.kernel.steps import choose, decline, go_on, may_decline, wait
 
 DECLINE = SHOWN
 """The action after the last job shown: nothing more is backfilled in this pass."""

@@ -17,6 +17,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry
 
 QUEUE_PRIORITY = "dovetail/QueuePriority-v0"
+GPU_ASSIGNMENT = "dovetail/GpuAssignment-v0"
 MIG_PLACEMENT = "dovetail/MigPlacement-v0"
 MIG_REPARTITION = "dovetail/MigRepartition-v0"
 
@@ -44,6 +45,10 @@ ENVIRONMENTS: Registry[EnvironmentEntry] = Registry(
         QUEUE_PRIORITY: EnvironmentEntry(
             "dovetail.envs.queue_priority:QueuePriority",
             "dovetail.envs.queue_priority:QueuePriorityVector",
+        ),
+        GPU_ASSIGNMENT: EnvironmentEntry(
+            "dovetail.envs.gpu_assignment:GpuAssignment",
+            "dovetail.envs.gpu_assignment:GpuAssignmentVector",
         ),
         MIG_PLACEMENT: EnvironmentEntry("dovetail.mig.envs.placement:MigPlacement"),
         MIG_REPARTITION: EnvironmentEntry("dovetail.mig.envs.repartition:MigRepartition"),

@@ -22,9 +22,9 @@ from dovetail.compiled.tables import dtype_of
 from dovetail.domain.metrics import SHORT
 from dovetail.domain.policy import CLUSTER, JOBS, ClusterRow, JobRows
 from dovetail.domain.registry import Registry
-from dovetail.simulator.kernel.rows import Run
+from dovetail.simulator.kernel.rows import RunRow
 
-RUN = numba.from_dtype(dtype_of(Run))
+RUN = numba.from_dtype(dtype_of(RunRow))
 MEASURE = types.float64(
     JOBS,
     types.Array(RUN, 1, "C"),

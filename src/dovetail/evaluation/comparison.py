@@ -36,7 +36,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """What one policy achieved: the mean over windows of every metric, and each window's."""
 
     label: str
@@ -50,20 +50,20 @@ class Row:
 class Comparison:
     """Rows in the order asked for. `complete` is False when Ctrl-C came before the end."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     bound: Bounds
     config: Mapping[str, Any]
     trace_facts: Mapping[str, Any]
     complete: bool = True
 
-    def __getitem__(self, label: str) -> Row:
+    def __getitem__(self, label: str) -> ComparisonRow:
         """The row of a policy, by its label here or in full."""
         for row in self.rows:
             if label in (row.label, row.policy.label()):
                 return row
         raise ConfigError(f"no row {label!r}; has {', '.join(row.label for row in self.rows)}")
 
-    def best(self, metric: str = "wait_mean") -> Row:
+    def best(self, metric: str = "wait_mean") -> ComparisonRow:
         """The row with the best value; the first of those that share it."""
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
         known = [row for row in self.rows if metric in row.metrics]
@@ -173,12 +173,12 @@ def _comparable(outcomes: Mapping[Task, Outcome], policies: int) -> list[int]:
     return complete or [max(sorted(finished), key=lambda window: finished[window])]
 
 
-def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> Row:
+def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> ComparisonRow:
     numbers = [key for key in outcomes[0].metrics if key != "config"]
     per_window = {key: tuple(float(o.metrics[key]) for o in outcomes) for key in numbers}
     waits = np.concatenate([outcome.wait for outcome in outcomes])
     marks = np.percentile(waits, np.arange(101)) if len(waits) else np.empty(0)
-    return Row(
+    return ComparisonRow(
         label=label,
         policy=policy,
         metrics={key: _mean(values) for key, values in per_window.items()},

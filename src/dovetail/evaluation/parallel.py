@@ -16,7 +16,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
 from dovetail.domain.processes import submit
-from dovetail.evaluation.protocols import Window
+from dovetail.evaluation.protocols import TraceWindow
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
 
@@ -52,10 +52,10 @@ class Work:
 
     run: Run  # of the whole trace, whatever its policy
     policies: tuple[Policy, ...]
-    windows: tuple[Window, ...]
+    windows: tuple[TraceWindow, ...]
 
     def tasks(self) -> list[Task]:
-        """Window by window, so that what is finished early is comparable."""
+        """TraceWindow by window, so that what is finished early is comparable."""
         count = len(self.policies)
         return [Task(w, p) for w in range(len(self.windows)) for p in range(count)]
 

@@ -11,7 +11,7 @@ from dovetail.traces.split import windows
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TraceWindow:
     """Consecutive jobs of a trace, replayed from an idle cluster."""
 
     start: int
@@ -28,14 +28,14 @@ class Window:
         )
 
 
-def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[Window, ...]:
+def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[TraceWindow, ...]:
     """The whole trace once, or `sequences` random windows of `length` jobs.
 
     Windows are the published protocol (RLScheduler, RLTune): they measure how a policy treats a
     burst, not the backlog of weeks, so that both kinds of figures are needed.
     """
     if sequences is None:
-        return (Window(0, len(trace)),)
+        return (TraceWindow(0, len(trace)),)
     if sequences < 1:
         raise ConfigError(f"sequences is {sequences}, expected 1 or more")
-    return tuple(Window(at, at + length) for at in windows(trace, sequences, length, seed))
+    return tuple(TraceWindow(at, at + length) for at in windows(trace, sequences, length, seed))

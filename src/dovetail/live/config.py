@@ -129,6 +129,24 @@ class MetricsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertConfig:
+    """A command of the site's own that is run when somebody should know."""
+
+    command: tuple[str, ...] = ()  # its words; kind and sentence are added, no shell; empty: none
+    every: float = 3600.0  # seconds between two alerts of one kind
+    timeout: float = 30.0  # seconds that the command may take
+
+    def __post_init__(self) -> None:
+        if self.command and not self.command[0].startswith("/"):
+            raise ConfigError(
+                f"alerts.command begins with {self.command[0]!r}, expected a path from / on: "
+                'such as ["/usr/local/bin/tell-operators", "--urgent"]'
+            )
+        _above("alerts.every", self.every, 0.0)
+        _above("alerts.timeout", self.timeout, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class TwinConfig:
     """The simulator fed with the real queue, once a day."""
 
@@ -155,6 +173,7 @@ class LiveConfig:
     guardrails: GuardrailConfig = field(default_factory=GuardrailConfig)
     journal: JournalConfig = field(default_factory=JournalConfig)
     metrics: MetricsConfig = field(default_factory=MetricsConfig)
+    alerts: AlertConfig = field(default_factory=AlertConfig)
     twin: TwinConfig = field(default_factory=TwinConfig)
 
     def __post_init__(self) -> None:

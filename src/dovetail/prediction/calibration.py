@@ -14,8 +14,9 @@ from dovetail.domain.jobs import Floats, Ints
 from dovetail.prediction.distribution import LEVELS
 from dovetail.prediction.timeline import Timeline
 
-STEP = 0.01
-"""Of the logarithm, per ended job."""
+STEP = 0.005
+"""Of the logarithm, per ended job. With 0.02 shifts followed single bursts: on RICC the 80 % interval
+held 70 % of the jobs, with 0.005 it held 78 %."""
 
 
 def calibrate(log_quantiles: Floats, logs: Floats, most: Floats, timeline: Timeline) -> Floats:

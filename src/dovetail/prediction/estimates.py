@@ -15,7 +15,7 @@ from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.trace import Trace
-from dovetail.prediction.distribution import SHORTEST
+from dovetail.prediction.distribution import SHORTEST, Distribution
 from dovetail.prediction.predictors import predict
 from dovetail.prediction.request import Request
 
@@ -35,7 +35,8 @@ def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
     if spec == "limit":
         return _limits(trace)
     if spec == "predicted" or spec.startswith("predicted:"):
-        return _predicted(trace, Request.parse(spec))
+        asked = Request.parse(spec)
+        return estimates_from(predict(trace.jobs, asked.predictor), asked)
     if spec.startswith("noisy"):
         sigma = sigma_of(spec)
         return Estimates(f"noisy:{sigma:g}", _noisy(trace.jobs.run, sigma, seed))
@@ -47,14 +48,10 @@ def default_estimates(trace: Trace) -> str:
     return "predicted" if np.isnan(trace.jobs.limit).any() else "limit"
 
 
-def _predicted(trace: Trace, asked: Request) -> Estimates:
-    forecast = predict(trace.jobs, asked.predictor)
-    return Estimates(
-        asked.spec,
-        asked.order.of(forecast),
-        asked.reserve.of(forecast),
-        forecast.spread(),
-    )
+def estimates_from(forecast: Distribution, asked: Request) -> Estimates:
+    """What is told of predictions that have been made: many requests can share them."""
+    order, reserve = asked.order.of(forecast), asked.reserve.of(forecast)
+    return Estimates(asked.spec, order, reserve, forecast.spread())
 
 
 def _limits(trace: Trace) -> Estimates:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints, Jobs
 from dovetail.prediction.distribution import SHORTEST
-from dovetail.prediction.similarity import levels_of
+from dovetail.prediction.similarity import knows, levels_of
 from dovetail.prediction.timeline import Timeline
 
 Table = NDArray[np.float32]
@@ -64,23 +64,19 @@ def features_of(jobs: Jobs, timeline: Timeline) -> Features:
 
 
 def _asked(jobs: Jobs) -> dict[str, Floats]:
-    """What the job itself says; a column that says the same of all jobs is left out."""
-    with np.errstate(divide="ignore"):
-        columns = {
-            "gpus": np.log(jobs.gpus),
-            "limit": np.log(jobs.limit),
-            "nodes": jobs.nodes.astype(np.float64),
-            "cpus per gpu": np.log1p(jobs.cpus / jobs.gpus),
-            "memory per gpu": np.log1p(jobs.memory / jobs.gpus),
-            "partition": jobs.partition.codes.astype(np.float64),
-            "qos": jobs.qos.codes.astype(np.float64),
-            "kind": jobs.kind.codes.astype(np.float64),
-            "gpu type": jobs.gpu_type.codes.astype(np.float64),
-            "restarts": jobs.restarts.astype(np.float64),
-            "hour": jobs.submit % DAY / 3600.0,
-            "weekday": jobs.submit // DAY % 7.0,
-        }
-    return {name: column for name, column in columns.items() if len(np.unique(column)) > 1}
+    """What the job itself says, as far as the trace knows such things."""
+    columns = {
+        "gpus": np.log(jobs.gpus),
+        "limit": np.log(jobs.limit),
+        "nodes": jobs.nodes.astype(np.float64),
+        "cpus": np.log1p(jobs.cpus / jobs.gpus),
+        "memory": np.log1p(jobs.memory / jobs.gpus),
+        "restarts": jobs.restarts.astype(np.float64),
+    }
+    for name in ("partition", "qos", "kind", "gpu_type"):
+        columns[name] = getattr(jobs, name).codes.astype(np.float64)
+    told = {name: column for name, column in columns.items() if knows(jobs, name)}
+    return told | {"hour": jobs.submit % DAY / 3600.0, "weekday": jobs.submit // DAY % 7.0}
 
 
 @kernel

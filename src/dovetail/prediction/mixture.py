@@ -20,17 +20,20 @@ from dovetail.prediction.recent import predict_by_history
 from dovetail.prediction.similarity import levels_of
 from dovetail.prediction.timeline import Timeline
 
-FOLLOWS = 0.1
+FOLLOWS = 0.2
 """What the latest loss counts in a group's mean."""
 
-BORROWED = 3.0
+BORROWED = 2.0
 """Jobs of a group that its own mean needs to count as much as the next coarser one's."""
 
 SHARPNESS = 10.0
 """How much weight a lower loss wins: 0.1 less gives a share of 73 %."""
 
-FAR = 1.4
-"""A median that is off by more than a factor of four is just wrong."""
+BETTER = 0.9
+"""Of the plain median's error: what the trees' must stay below to be preferred."""
+
+FAR = 0.7
+"""A median that is off by more than a factor of two is just wrong."""
 
 
 def predict_by_mixture(jobs: Jobs, timeline: Timeline) -> Distribution:
@@ -45,9 +48,16 @@ def predict_by_mixture(jobs: Jobs, timeline: Timeline) -> Distribution:
         timeline.submit, timeline.end, timeline.by_end,
     )  # fmt: skip
     quantiles = calibrate(mixed[:, : len(LEVELS)], logs, most, timeline)
-    quantiles[:, MEDIAN] = np.minimum(median, most)
-    quantiles.sort(axis=1)
+    _put_median(quantiles, np.minimum(median, most))
     return Distribution.of_logs(quantiles, mixed, most)
+
+
+def _put_median(quantiles: Floats, median: Floats) -> None:
+    """Lower quantiles stay at or below it, upper ones above."""
+    column = median[:, None]
+    quantiles[:, :MEDIAN] = np.minimum(quantiles[:, :MEDIAN], column)
+    quantiles[:, MEDIAN + 1 :] = np.maximum(quantiles[:, MEDIAN + 1 :], column)
+    quantiles[:, MEDIAN] = median
 
 
 @kernel
@@ -75,7 +85,7 @@ def _mix(
         first, second, error, plain_error = _recall(losses, groups[job])
         share = 1.0 / (1.0 + np.exp(SHARPNESS * (second - first)))
         mixed[job] = (1.0 - share) * trees[job] + share * history[job]
-        median[job] = plain[job] if plain_error < error else trees[job, MEDIAN]
+        median[job] = trees[job, MEDIAN] if error < BETTER * plain_error else plain[job]
     return mixed, median
 
 

@@ -11,7 +11,7 @@ from dovetail.prediction.distribution import LEVELS, MEDIAN, SHORTEST, Distribut
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class PredictionScore:
     """Figures over jobs; losses count logarithms, so that every factor counts alike."""
 
     jobs: int
@@ -23,7 +23,7 @@ class Score:
     reached: tuple[float, ...]  # share of jobs up to each of LEVELS
 
 
-def score(forecast: Distribution, run: Floats) -> Score:
+def score(forecast: Distribution, run: Floats) -> PredictionScore:
     """Compare predictions with how long the jobs really ran."""
     logs = np.log(np.maximum(run, SHORTEST))[:, None]
     told = np.log(np.maximum(forecast.quantiles, SHORTEST))
@@ -32,7 +32,7 @@ def score(forecast: Distribution, run: Floats) -> Score:
     # A run that ends on the very second of a prediction is within it.
     inside = logs <= told + 1e-9
     low, high = told[:, 1] - 1e-9, told[:, -2] + 1e-9
-    return Score(
+    return PredictionScore(
         jobs=len(run),
         pinball=float(loss.mean()),
         pinball_median=float(loss[:, MEDIAN].mean()),

@@ -29,31 +29,36 @@ SIMILAR: tuple[tuple[str, ...], ...] = (
 
 
 def levels_of(jobs: Jobs) -> tuple[list[tuple[str, ...]], Ints]:
-    """The levels that tell jobs of this trace apart, and each job's group at every one of them.
+    """The levels that this trace can tell, and each job's group at every one of them.
 
-    A level that groups the jobs as another one does is left out, so that what a trace does not
-    know costs nothing. Groups are numbered through all levels; -1: in none, as no array task.
+    Columns of which the trace knows nothing are left out, and then levels that say the same, so
+    that what is not known costs nothing. Groups are numbered through all levels; -1: in none,
+    as a job that is no array task.
     """
-    owner = "user" if np.any(jobs.user.codes != UNKNOWN) else "partition"
-    known: list[tuple[str, ...]] = []
-    columns: list[Ints] = []
+    told = {name for level in SIMILAR for name in level if knows(jobs, name)}
+    owner = "user" if "user" in told else "partition"
+    named = (tuple(owner if name == "user" else name for name in level) for level in SIMILAR)
+    known = list(
+        dict.fromkeys(
+            tuple(dict.fromkeys(name for name in level if name in told)) for level in named
+        )
+    )
+    known.sort(key=lambda level: not level)  # all jobs together come last
+    groups = np.empty((len(jobs), len(known)), np.int64)
     count = 0
-    for level in SIMILAR:
-        names = tuple(dict.fromkeys(owner if name == "user" else name for name in level))
-        numbers = number_rows([column_of(jobs, name) for name in names], len(jobs))
+    for at, level in enumerate(known):
+        groups[:, at] = count + number_rows([column_of(jobs, name) for name in level], len(jobs))
+        count = int(groups[:, at].max()) + 1
         if level == ("array",):
-            numbers = np.where(jobs.array.codes == UNKNOWN, -1, numbers)
-            if not np.any(numbers >= 0):
-                continue
-        if any(_same(numbers, other) for other in columns):
-            continue
-        known.append(names)
-        columns.append(numbers)
-    numbered = []
-    for numbers in columns:
-        numbered.append(np.where(numbers >= 0, numbers + count, -1))
-        count += int(numbers.max()) + 1
-    return known, np.ascontiguousarray(np.column_stack(numbered))
+            groups[jobs.array.codes == UNKNOWN, at] = -1
+    return known, groups
+
+
+def knows(jobs: Jobs, name: str) -> bool:
+    """Whether a trace has a column at all: a value for any job."""
+    column = column_of(jobs, name)
+    nothing = UNKNOWN if hasattr(getattr(jobs, name), "codes") or name == "limit" else 0
+    return bool(np.any(column != nothing))
 
 
 def column_of(jobs: Jobs, name: str) -> Any:
@@ -74,8 +79,3 @@ def number_rows(columns: Sequence[Any], count: int) -> Ints:
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     return rank[number]
-
-
-def _same(numbers: Ints, other: Ints) -> bool:
-    """Both number groups by first appearance: equal groupings have equal numbers."""
-    return bool(np.array_equal(numbers, other))

@@ -159,7 +159,7 @@ def _accounts(jobs: Jobs) -> tuple[int, Ints]:
 
 
 def _runs(jobs: Jobs, of_job: Ints) -> Table:
-    table = new_table(rows.Run, len(jobs))
+    table = new_table(rows.RunRow, len(jobs))
     table["run"] = jobs.run
     table["start"] = table["end"] = np.nan
     table["demand"] = of_job
@@ -168,7 +168,7 @@ def _runs(jobs: Jobs, of_job: Ints) -> Table:
 
 def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
     """An idle cluster; every node's release times are still to be worked out."""
-    table = new_table(rows.Node, len(cluster.nodes))
+    table = new_table(rows.NodeRow, len(cluster.nodes))
     for number, kind in enumerate(kinds):
         table["kind"][kind.nodes] = number
         table["place"][kind.nodes] = np.arange(len(kind.nodes))
@@ -183,7 +183,7 @@ def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
 
 
 def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
-    table = new_table(rows.Kind, len(kinds))
+    table = new_table(rows.KindRow, len(kinds))
     sizes = np.array([len(kind.nodes) for kind in kinds])
     table["gpus"] = [kind.gpus for kind in kinds]
     table["free"] = table["gpus"] * sizes
@@ -234,7 +234,7 @@ def _levels(
 
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:
     flat = [(group, option) for options in every for group, option in _grouped(options)]
-    table = new_table(rows.Option, len(flat))
+    table = new_table(rows.OptionRow, len(flat))
     chunks = new_table(rows.Chunk, 2 * len(flat))
     for i, (group, option) in enumerate(flat):
         table[i] = (

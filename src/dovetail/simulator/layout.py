@@ -156,7 +156,7 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
         options.append(
             Option(
                 rank, pool, many, large, few, small,
-                _mask(able, kinds), _mask(partly, kinds), cluster.speed_of(gpu_type),
+                _mask(able, kinds), _mask(partly, kinds), cluster.speed_of(gpu_type, ask.kind),
             )
         )  # fmt: skip
     return sorted(options, key=lambda option: (option.rank, option.nodes, option.pool))
@@ -177,7 +177,8 @@ def demands_of(
 
     Jobs that differ in one of the columns `apart` get demands of their own.
     """
-    asks, of_job = _distinct_asks(jobs, bool(placement.affinity), apart)
+    by_kind = bool(placement.affinity or cluster.kind_speed)
+    asks, of_job = _distinct_asks(jobs, by_kind, apart)
     found = {ask: options_of(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
     every = [found[ask] for ask in asks]
     why = np.array([_reason(ask, found, cluster) for ask, found in zip(asks, every, strict=True)])

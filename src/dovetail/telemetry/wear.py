@@ -9,8 +9,8 @@ the slow GPU, never below 0, passes its threshold soon there and hardly ever els
 ...     watch.job_ended("n1:0", predicted=100.0, actual=205.0)
 >>> watch.sentence("n1:0")
 'n1:0 runs at about 0.49 of its speed, seen on the last 4 jobs'
->>> watch.speeds()
-{'n1:0': 0.4878048780487805}
+>>> round(watch.speeds()["n1:0"], 3)
+0.488
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.guardrails import GUARDRAILS, guard, limit_changes, wording
+from dovetail.live.guardrails import GUARDRAILS, guard, limit_changes, words
 from dovetail.live.guardrails.base import GuardrailOutcome, Ruling, Situation
 from dovetail.live.guardrails.slurm_order import slurm_order
 from dovetail.live.model.decision import Change, Decision, Hint, Knob
@@ -34,7 +34,7 @@ def said(
 
 
 def test_the_examples_of_the_documentation_run() -> None:
-    assert doctest.testmod(wording) == (0, 3)
+    assert doctest.testmod(words) == (0, 3)
 
 
 def test_jobs_set_by_hand_are_left_alone_each_with_its_reason() -> None:

@@ -9,6 +9,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
 from dovetail.live.backends.base import Backend, BackendError
@@ -79,6 +80,7 @@ class LiveController:
         with suppress(Exception):  # said below, where it is needed
             self.decider()  # before the queue is read, which would grow old meanwhile
         self.round = this = CycleRound(self.clocks.steady())
+        was = self.mode
         try:
             sentence = self._steps(this)
             self._record(this, sentence)  # 6. Record: what was seen, decided, said and done.
@@ -88,7 +90,7 @@ class LiveController:
                 # Nothing stays set that only a journal could undo. The queue is read afresh: what
                 # was read before may be older than what this cycle has sent.
                 sentence = self.leave(f"the journal cannot be written: {error}")
-        return report_of(
+        report = report_of(
             this,
             self.mode,
             sentence,
@@ -97,6 +99,13 @@ class LiveController:
             self._waits,
             self.comparison,
         )
+        fell_back = was is Mode.ACTIVE and self.mode is not Mode.ACTIVE
+        return replace(report, fell_back=fell_back, budget_spent=self._budget_spent())
+
+    def _budget_spent(self) -> float:
+        since = self.clocks.steady() - HOUR
+        sent = sum(count for steady, count in self._sent if steady >= since)
+        return sent / self.config.guardrails.changes_per_hour
 
     def _steps(self, this: CycleRound) -> str:
         """Observe, decide, guard, assign and act; what came of it, in a sentence."""

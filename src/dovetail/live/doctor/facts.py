@@ -104,8 +104,10 @@ def _asked_slurm(facts: Facts) -> Facts:
         settings=settings,
         admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
         submit_script=_submit_script(settings),
-        shut_out=_shut_out(settings.get("SlurmUser", "").partition("(")[0]),
-        hook_age=_age(Path(settings.get("PrologSlurmctld", ""))),
+        shut_out=shut_out(settings.get("SlurmUser", "").partition("(")[0]),
+        hook_age=min(
+            map(_age, map(Path, hook_scripts(settings, "PrologSlurmctld"))), default=math.inf
+        ),
         up=_up(settings),
         clock_gap=_clock_gap(commands),
     )
@@ -143,13 +145,14 @@ def _read_once(facts: Facts) -> Facts:
     return replace(facts, snapshot=snapshot, read_seconds=time.monotonic() - started)
 
 
-def _shut_out(name: str) -> bool:
+def shut_out(name: str) -> bool:
     """False also where this machine does not know the user: then the hooks run elsewhere."""
     try:
         user = pwd.getpwnam(name)
     except KeyError:
         return False
-    if user.pw_uid in (0, os.geteuid()):
+    # Root needs no group to enter; and who root would act as, nobody knows without its folder.
+    if user.pw_uid in (0, os.geteuid()) or os.geteuid() == 0:
         return False
     return os.getegid() not in os.getgrouplist(name, user.pw_gid)
 
@@ -159,6 +162,19 @@ def _age(path: Path) -> float:
         return time.time() - path.stat().st_mtime if path.is_absolute() else math.inf
     except OSError:
         return math.inf
+
+
+def hook_scripts(settings: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """The scripts of a hook: one up to 24.05, numbered ones from 24.11 on.
+
+    >>> hook_scripts({"PrologSlurmctld[0]": "/a", "PrologSlurmctld[1]": "/b"}, "PrologSlurmctld")
+    ('/a', '/b')
+    """
+    return tuple(
+        value
+        for key, value in settings.items()
+        if key.partition("[")[0] == name and value not in ("", "(null)")
+    )
 
 
 def _up(settings: Mapping[str, str]) -> float:

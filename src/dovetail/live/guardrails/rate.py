@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.slurm_order import places
-from dovetail.live.guardrails.wording import some
+from dovetail.live.guardrails.words import some
 from dovetail.live.model.decision import Change
 
 NAME = "rate"

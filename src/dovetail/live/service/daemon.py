@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.domain.errors import DovetailError
+from dovetail.live.alerts import AlertCommand, alerts_of
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import Backend
 from dovetail.live.config import LiveConfig, load_config
 from dovetail.live.cycle.actuator import Clocks
 from dovetail.live.cycle.controller import LiveController
 from dovetail.live.cycle.policy import check_policy
+from dovetail.live.cycle.report import CycleReport
 from dovetail.live.journal import Journal
 from dovetail.live.model.mode import Mode
 from dovetail.live.service.first_factors import (
@@ -40,7 +42,7 @@ from dovetail.live.twin.watch import TwinWatch
 
 LOG = logging.getLogger("dovetail.live")
 
-FIXED = ("run_dir", "slurm", "journal", "metrics")
+FIXED = ("run_dir", "slurm", "journal", "metrics", "alerts")
 """Parts of the configuration that are opened once."""
 LOOK = 1.0
 """Seconds between two looks at the kill switch and at the mode that is asked for."""
@@ -63,6 +65,7 @@ class DaemonParts:
     notifier: Notifier
     watch: TwinWatch
     signals: Signals
+    alarm: AlertCommand
 
 
 class Daemon:
@@ -119,7 +122,10 @@ class Daemon:
             self.config, backend, journal, clocks=self._clocks, stopped=lambda: board.stopped
         )
         notifier = Notifier.from_environment()
-        return DaemonParts(controller, board, metrics, notifier, TwinWatch(controller), signals)
+        alarm = AlertCommand(self.config.alerts)
+        stack.callback(alarm.close)
+        watch = TwinWatch(controller)
+        return DaemonParts(controller, board, metrics, notifier, watch, signals, alarm)
 
     def _loop(self, parts: DaemonParts, cycles: int | None) -> None:
         done = 0
@@ -134,17 +140,15 @@ class Daemon:
     def _cycle(self, parts: DaemonParts) -> None:
         controller = parts.controller
         self._switch(parts)
-        was = controller.mode
         report = controller.cycle()
-        fell = was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE
-        level = logging.ERROR if fell else logging.WARNING if report.trouble else logging.INFO
-        LOG.log(level, "%s", report.sentence)
-        if fell:
+        LOG.log(_level_of(report), "%s", report.sentence)
+        if report.fell_back:
             # It fell back by itself: only an operator switches it on again.
             _remember_shadow(parts.board)
             self._asked = parts.board.asked_mode()
         self._tell_submit_script(controller)
         parts.metrics.observe(report)
+        parts.alarm.tell(alerts_of(report))
         parts.board.tell(status_of(report, controller))
         parts.notifier.alive(report.sentence)
         parts.watch.look()
@@ -234,6 +238,12 @@ class Daemon:
         controller.take(config)
         self.config = config
         LOG.info("configuration read again from %s", self.path)
+
+
+def _level_of(report: CycleReport) -> int:
+    if report.fell_back:
+        return logging.ERROR
+    return logging.WARNING if report.trouble else logging.INFO
 
 
 def _remember_shadow(board: Switchboard) -> None:

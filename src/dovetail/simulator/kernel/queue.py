@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.jobs import Floats
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import WORST, Rules, score_one
 from dovetail.simulator.kernel.state import (
@@ -200,32 +200,3 @@ def lowest(w: World, number: int) -> int:
             continue
         best, best_score = at, score
     return best
-
-
-@inner
-def sort_by_score(values: Floats, rows: Ints) -> None:
-    """Put rows in the order of (score, row), and the scores with them: a heap sort."""
-    for first in range(len(rows) // 2 - 1, -1, -1):
-        _sift_down(values, rows, first, len(rows))
-    for last in range(len(rows) - 1, 0, -1):
-        values[0], values[last] = values[last], values[0]
-        rows[0], rows[last] = rows[last], rows[0]
-        _sift_down(values, rows, 0, last)
-
-
-@inner
-def _sift_down(values: Floats, rows: Ints, at: int, count: int) -> None:
-    while 2 * at + 1 < count:
-        child = 2 * at + 1
-        if child + 1 < count and _comes_before(values, rows, child, child + 1):
-            child += 1
-        if not _comes_before(values, rows, at, child):
-            return
-        values[at], values[child] = values[child], values[at]
-        rows[at], rows[child] = rows[child], rows[at]
-        at = child
-
-
-@inner
-def _comes_before(values: Floats, rows: Ints, one: int, other: int) -> bool:
-    return values[one] < values[other] or (values[one] == values[other] and rows[one] < rows[other])

@@ -33,6 +33,8 @@ def cluster_to_toml(cluster: Cluster) -> str:
         ]
     lines += _numbers("speed", cluster.speed)
     lines += _numbers("qos", cluster.qos)
+    for kind, speeds in cluster.kind_speed.items():
+        lines += _numbers(f"kind_speed.{_key(kind)}", speeds)
     return "\n".join(lines)
 
 

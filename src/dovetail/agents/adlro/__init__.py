@@ -1,0 +1,1 @@
+"""ADLRO: assigns jobs to GPUs of different types, learned by deep Q-learning."""

@@ -1,0 +1,1 @@
+"""Deep Q-learning with masks: networks, replay, learner."""

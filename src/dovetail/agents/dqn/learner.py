@@ -1,0 +1,162 @@
+"""Deep Q-learning on one page: act, remember, learn; never an action that the mask rules out.
+
+After every step of all environments a few batches are drawn from memory. The value of a decision
+is pulled towards its reward plus the discounted value of the best valid decision that follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dovetail.agents.dqn.config import DqnConfig
+from dovetail.agents.dqn.replay import Remembered, ReplayMemory
+from dovetail.domain.jobs import Bools, Floats, Ints
+from dovetail.envs.batch import Seen
+
+NEVER = -1e9
+"""The value of an action that is not valid."""
+
+LONGEST_STEP = 10.0
+"""Of the gradient: a single odd batch must not undo a minute's learning."""
+
+
+class Steps(Protocol):
+    """What the learner needs of a batch of environments (see GpuAssignmentBatch)."""
+
+    count: int
+    seen: Seen
+    rewards: Floats
+    dones: Bools
+
+    def follow(self, environment: int, random: np.random.Generator) -> None: ...
+    def begin(self) -> None: ...
+    def step(self, actions: Ints) -> None: ...
+
+
+class DqnProgress(NamedTuple):
+    """How far it is."""
+
+    steps: int
+    of: int
+    exploration: float
+    loss: float
+
+
+class DqnLearner:
+    """Trains a network that maps what is seen to a value for every action."""
+
+    def __init__(
+        self, network: Callable[[], nn.Module], steps: Steps, config: DqnConfig,
+        guide: Callable[[Seen], Ints],
+    ) -> None:  # fmt: skip
+        torch.manual_seed(config.seed)
+        self.config, self.steps, self.guide = config, steps, guide
+        self.online, self.target = network(), network()
+        self.target.load_state_dict(self.online.state_dict())
+        self._optimiser = torch.optim.Adam(self.online.parameters(), config.learning_rate)
+        self._memory = ReplayMemory(steps.seen, config.memory, config.seed)
+        self._random = np.random.default_rng(config.seed)
+        self._loss = 0.0
+
+    def train(self, report: Callable[[DqnProgress], None] = lambda progress: None) -> nn.Module:
+        """Until all steps are done."""
+        config, steps = self.config, self.steps
+        for environment in range(steps.count):
+            steps.follow(environment, self._random)
+        steps.begin()
+        turns = max(1, config.steps // steps.count)
+        for turn in range(turns):
+            share = turn / turns
+            exploration = self._exploration(share)
+            seen = {name: part.copy() for name, part in steps.seen.items()}
+            actions = self._act(seen, exploration)
+            for environment in range(steps.count):
+                steps.follow(environment, self._random)
+            steps.step(actions)
+            self._memory.add(seen, actions, steps.rewards, steps.dones)
+            if (turn + 1) * steps.count >= config.warm_up:
+                self._learn(share)
+            if turn % 100 == 99:
+                report(DqnProgress((turn + 1) * steps.count, config.steps, exploration, self._loss))
+        return self.online
+
+    def _exploration(self, share: float) -> float:
+        fallen = min(1.0, share / max(self.config.explored, 1e-9))
+        first, last = self.config.exploration, self.config.last_exploration
+        return first + (last - first) * fallen
+
+    def _act(self, seen: Seen, exploration: float) -> Ints:
+        """Greedy; explored decisions are drawn among valid actions, or taken by the guide."""
+        actions = greedy(self.online, seen)
+        explored = np.flatnonzero(self._random.random(len(actions)) < exploration)
+        if len(explored) == 0:
+            return actions
+        guided = explored[self._random.random(len(explored)) < self.config.guided]
+        chance = self._random.random(seen["mask"].shape) * seen["mask"]
+        actions[explored] = chance[explored].argmax(axis=1)
+        if len(guided):
+            actions[guided] = self.guide({name: part[guided] for name, part in seen.items()})
+        return actions
+
+    def _learn(self, share: float) -> None:
+        config = self.config
+        rate = config.learning_rate + (config.last_rate - config.learning_rate) * share
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        for _ in range(config.updates):
+            if config.prioritised:
+                batch = self._memory.draw_by_error(config.batch)
+            else:
+                batch = self._memory.draw(config.batch)
+            errors = self._update(batch)
+            if config.prioritised:
+                self._memory.rate(batch.rows, errors)
+
+    def _update(self, batch: Remembered) -> Floats:
+        values = self.online(_tensors(batch.seen))
+        chosen = values.gather(1, torch.from_numpy(batch.actions)[:, None])[:, 0]
+        wanted = self._targets(batch)
+        loss = nn.functional.smooth_l1_loss(chosen, wanted, reduction="none")
+        mean = (loss * torch.from_numpy(batch.weights).float()).mean()
+        self._optimiser.zero_grad()
+        mean.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.online.parameters(), LONGEST_STEP)
+        self._optimiser.step()
+        with torch.no_grad():
+            for slow, fast in zip(self.target.parameters(), self.online.parameters(), strict=True):
+                slow.lerp_(fast, self.config.tracking)
+        self._loss = float(mean.detach())
+        return (chosen - wanted).detach().numpy().astype(np.float64)
+
+    @torch.no_grad()
+    def _targets(self, batch: Remembered) -> Tensor:
+        after = _tensors(batch.after)
+        mask = after["mask"] > 0
+        values = self.target(after).masked_fill(~mask, NEVER)
+        if self.config.double:
+            best = self.online(after).masked_fill(~mask, NEVER).argmax(dim=1, keepdim=True)
+            following = values.gather(1, best)[:, 0]
+        else:
+            following = values.max(dim=1).values
+        going_on = torch.from_numpy(~batch.ended & batch.after["mask"].any(axis=1)).float()
+        rewards = torch.from_numpy(batch.rewards).float()
+        return rewards + self.config.discount * going_on * following
+
+
+@torch.no_grad()
+def greedy(network: nn.Module, seen: Seen) -> Ints:
+    """The best valid action for each environment."""
+    parts = _tensors(seen)
+    values = network(parts).masked_fill(parts["mask"] <= 0, NEVER)
+    best: Ints = values.argmax(dim=1).numpy()
+    return best
+
+
+def _tensors(seen: Seen) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(np.ascontiguousarray(part, np.float32))
+            for name, part in seen.items()}  # fmt: skip

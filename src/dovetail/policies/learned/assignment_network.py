@@ -1,0 +1,103 @@
+"""Scores of (job, GPU) pairs by a small network in NumPy: what ADLRO's training leaves behind.
+
+The same weights serve any number of jobs and GPUs: each pair is scored from its job, its GPU, what the
+two are together, and a summary of all. Exchanging two GPUs exchanges their scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.domain.errors import ConfigError
+
+Singles = NDArray[np.float32]
+
+PAIR_FEATURES = 4
+"""Speed, run time on this GPU, by how much it would end later than elsewhere, speed against the
+best."""
+
+PARTS = (
+    "job", "gpu", "pair", "context", "first_bias", "second", "second_bias", "last",
+    "wait", "wait_bias", "wait_last", "wait_last_bias",
+)  # fmt: skip
+
+
+def pair_features(gpus: Singles, jobs: Singles, speeds: Singles) -> Singles:
+    """[..., jobs, GPUs, PAIR_FEATURES] from what an environment shows (see GpuAssignment)."""
+    length = np.expm1(jobs[..., 0])[..., None]
+    speed = np.maximum(speeds, 1e-3)
+    run = length / speed
+    left = np.expm1(gpus[..., 1])[..., None, :] * gpus[..., 0][..., None, :]
+    soonest = (left + run).min(axis=-1, keepdims=True)
+    later = np.log1p(run) - np.log1p(soonest)
+    share = speeds / np.maximum(speeds.max(axis=-1, keepdims=True), 1e-3)
+    found: Singles = np.stack([speeds, np.log1p(run), later, share], axis=-1).astype(np.float32)
+    return found
+
+
+def summarise(gpus: Singles, jobs: Singles, queue: Singles) -> Singles:
+    """What all jobs and GPUs are like: means over each, and how many wait."""
+    shown = jobs[..., 3:].sum(axis=-1, keepdims=True) > 0
+    count = np.maximum(shown.sum(axis=-2), 1)
+    parts = [gpus.mean(axis=-2), (jobs * shown).sum(axis=-2) / count, queue]
+    found: Singles = np.concatenate(parts, axis=-1).astype(np.float32)
+    return found
+
+
+class AssignmentNetwork:
+    """Weights by name, as saved; `values` scores one decision."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        missing = [name for name in PARTS if name not in arrays]
+        if missing:
+            raise ConfigError(f"the assignment network lacks {', '.join(missing)}")
+        self._w: dict[str, Singles] = {
+            name: np.ascontiguousarray(arrays[name], np.float32) for name in PARTS
+        }
+        hidden = self._w["job"].shape[-1] if self._w["job"].ndim == 2 else -1
+        shapes = {name: self._w[name].shape for name in PARTS}
+        good = (
+            hidden > 0
+            and shapes["gpu"][-1:] == shapes["context"][-1:] == (hidden,)
+            and shapes["pair"] == (PAIR_FEATURES, hidden)
+            and shapes["second"] == (hidden, hidden)
+            and shapes["last"] == (hidden, 1)
+            and all(np.isfinite(part).all() for part in self._w.values())
+        )
+        if not good:
+            raise ConfigError("the assignment network's weights do not fit together")
+
+    def values(self, gpus: Singles, jobs: Singles, speeds: Singles, queue: Singles) -> Singles:
+        """[jobs * GPUs + 1]: the value of each action, waiting last."""
+        w = self._w
+        context = summarise(gpus, jobs, queue)
+        pairs = pair_features(gpus, jobs, speeds)
+        if jobs.shape[-1] != len(w["job"]) or gpus.shape[-1] != len(w["gpu"]):
+            raise ConfigError("the assignment network was trained for other kinds or GPU types")
+        base = context @ w["context"] + w["first_bias"]
+        hidden = pairs.reshape(-1, PAIR_FEATURES) @ w["pair"]
+        hidden = hidden.reshape(len(jobs), len(gpus), -1)
+        hidden += (jobs @ w["job"])[:, None]
+        hidden += (gpus @ w["gpu"] + base)[None]
+        np.maximum(hidden, 0.0, out=hidden)
+        second = hidden.reshape(-1, hidden.shape[-1]) @ w["second"] + w["second_bias"]
+        np.maximum(second, 0.0, out=second)
+        wait = np.maximum(context @ w["wait"] + w["wait_bias"], 0.0) @ w["wait_last"]
+        return np.append((second @ w["last"])[:, 0], wait + w["wait_last_bias"])
+
+    def choose(self, seen: Mapping[str, NDArray[Any]]) -> int:
+        """The best valid action of one environment's decision.
+
+        Busy GPUs and jobs that are not there are not scored.
+        """
+        count = int((seen["jobs"][:, 3:].sum(axis=1) > 0).sum())
+        jobs, speeds = seen["jobs"][:count], seen["speeds"][:count]
+        values = self.values(seen["gpus"], jobs, speeds, seen["queue"])
+        total = len(seen["jobs"]) * len(seen["gpus"])
+        every = np.full(total + 1, -np.inf, np.float32)
+        every[: len(values) - 1], every[-1] = values[:-1], values[-1]
+        return int(np.where(seen["mask"] > 0, every, -np.inf).argmax())
