@@ -181,6 +181,21 @@ def test_a_factor_that_stands_in_no_table_is_undone_by_a_message(
     assert memory.factors()[job].site == 0
 
 
+def test_where_the_plug_in_does_not_work_undoing_goes_by_messages(
+    backend: PluginBackend, memory: MemoryCluster, clock: Clock, tmp_path: Path
+) -> None:
+    first, second = memory.submit(), memory.submit()
+    backend.read()
+    backend.apply([change(first, 40), change(second, 50)])
+    memory.set_site(first, 40)  # it worked once: slurmctld was updated since, and not the plug-in
+    clock.now += 1000
+    backend.read()
+    undo = [change(first, 0, UNDO), change(second, 0, UNDO)]
+    assert all(result.done for result in backend.apply(undo))
+    assert memory.factors()[first].site == 0
+    assert not (tmp_path / "factors").exists()
+
+
 def test_a_new_job_with_the_default_is_known_as_ours(
     backend: PluginBackend, memory: MemoryCluster
 ) -> None:
