@@ -25,10 +25,10 @@ from dovetail.domain.policy import Backfill, Ordering
 from dovetail.policies.ordering.learned import WEIGHTS, learned
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation
 from dovetail.simulator.kernel.facts import describe
 from dovetail.testing.scores import advice
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 CLUSTER = "500x8:v100,500x4:t4"

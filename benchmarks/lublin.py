@@ -33,8 +33,8 @@ from dovetail.domain.policy import Backfill, Ordering
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.split import windows
 from dovetail.traces.synthetic import LublinWorkload, offered_load, synthesize
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from dovetail.policies.optimiser import (
-    Chunk,
+    ChunkDemand,
     JobAsk,
+    JobShape,
     NodeState,
     Plan,
     Problem,
     Reduction,
     Releases,
-    Shape,
     multistart_greedy,
     optimise,
     rltune_way,
@@ -73,9 +73,9 @@ def random_job(random: np.random.Generator, weight: int) -> JobAsk:
     cpus, memory = int(random.choice([4000, 8000, 16_000])), int(random.choice([32, 64])) * 1024
     types = int(random.choice([1, 2, 3, 3, 3, 3]))
     per_node = min(gpus, 8)
-    chunk = Chunk(per_node, min(per_node * cpus, 128_000), per_node * memory)
+    chunk = ChunkDemand(per_node, min(per_node * cpus, 128_000), per_node * memory)
     shapes = tuple(
-        Shape(gpus // per_node, chunk, kinds=1 << kind) for kind in range(2) if types >> kind & 1
+        JobShape(gpus // per_node, chunk, kinds=1 << kind) for kind in range(2) if types >> kind & 1
     )
     return JobAsk(shapes, float(random.lognormal(8, 1.5)), weight)
 

@@ -16,16 +16,17 @@ import numpy as np
 
 from benchmarks.workloads import REAL, cluster, real_traces, synthetic
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.metrics import bounded_slowdown
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, ratio_of_means
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, simulate
 from dovetail.simulator.warm import Window, warm_window
-from dovetail.traces.estimates import make_estimates
 
 BASE = "best-fit"
 QUICK = ("best-fit", "lifetime", "fgd", "rltune", "multistart")

@@ -18,7 +18,10 @@ QUICK = (
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
-LONG = ("shipped", "rltune", "adlro", "mig", "live_cycle", "live_memory", "slurm", "backfill")
+LONG = (
+    "shipped", "rltune", "adlro", "mig", "live_cycle", "live_memory", "slurm", "backfill",
+    "prediction",
+)  # fmt: skip
 """Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time,
 and ten minutes more."""
 

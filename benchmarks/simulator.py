@@ -19,8 +19,8 @@ from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
-from dovetail.traces.estimates import make_estimates
 from tests.oracles.simulator import simulate as oracle
 
 ORDERS = ("fcfs", "sjf", "wfp3", "slurm-multifactor")
@@ -142,7 +142,6 @@ def against_plain_python(say: Callable[[str], None]) -> dict[str, Any]:
     """The compiled simulator against the oracle of the tests, on the same jobs."""
     trace = synthetic(16, jobs=1500, load=0.95)
     estimates = make_estimates(trace, "noisy:1")
-    assert estimates.seconds is not None
     began = time.perf_counter()
     answer = oracle(
         trace, cluster(16), "fcfs", "best-fit", Backfill.EASY, estimates.seconds.tolist()

@@ -37,7 +37,8 @@ from benchmarks.slurm_measures import (
 from benchmarks.slurm_run import Record, Setup, run_once, settings
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.comparison import Order, slurm_order
-from dovetail.policies.policy import SHIPPED_NAME, Policy
+from dovetail.policies.ordering import SHIPPED_NAME
+from dovetail.policies.policy import Policy
 from tests.live.slurm import Accounting, Options, why_not
 
 SEEDS = (1, 2, 3)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.slurm_jobs import Observed, Work, cluster, trace_of
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
-from dovetail.domain.policy import Estimates
 from dovetail.live.twin.comparison import Order
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate

@@ -19,7 +19,7 @@ from dovetail.agents.rltune.starts import saf
 from dovetail.domain.cluster import Cluster
 from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, SyntheticWindows
 from dovetail.envs.visible_jobs import SHOWN
-from dovetail.policies.sampling import SAMPLED
+from dovetail.policies.selections import SAMPLED
 
 COUNT, EPISODES, ROUNDS = 50, 25, 4
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.cluster import Cluster, Partition
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import JobColumns
-from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
 
 

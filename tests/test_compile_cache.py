@@ -67,3 +67,18 @@ def test_a_link_to_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cache").symlink_to("real")
     said, _ = run_a_kernel(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert said == "None 42"
+
+
+def test_the_notice_of_compiling_is_shown_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dovetail.cli", "simulate", "synth:helios", "--cluster", "2x8"]
+    command += ["--jobs", "5", "--backfill", "none", "--estimates", "exact"]
+    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH")}
+    first, second = (
+        subprocess.run(
+            command, env={**kept, "XDG_CACHE_HOME": str(tmp_path)}, capture_output=True, text=True,
+            check=True,
+        ).stderr
+        for _ in range(2)
+    )  # fmt: skip
+    assert "compiling the simulator" in first
+    assert "compiling" not in second

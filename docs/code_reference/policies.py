@@ -11,9 +11,9 @@ from dovetail.domain.measures import MEASURES
 from dovetail.domain.policy import SlurmBackfill, Varies
 from dovetail.envs import ENVIRONMENTS
 from dovetail.mig.policies import PLACERS
-from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
 from dovetail.policies.placement import PLACEMENTS
-from dovetail.policies.policy import BACKFILLS, SHIPPED_NAME
+from dovetail.policies.policy import BACKFILLS
 from dovetail.traces.synthetic import WORKLOADS
 
 _CHANGES = {

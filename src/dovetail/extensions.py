@@ -18,12 +18,12 @@ from typing import Any
 
 from dovetail.agents.catalogue import AGENTS, Agent
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Ordering, Placement, Predictor
+from dovetail.domain.policy import Ordering, Placement
 from dovetail.domain.registry import Registry
 from dovetail.policies.learned.models import MODELS
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
-from dovetail.prediction import PREDICTORS
+from dovetail.prediction import PREDICTORS, Predictor
 from dovetail.traces.formats import FORMATS
 from dovetail.traces.table import Format
 
@@ -55,7 +55,7 @@ def register(part: Any, name: str | None = None) -> Any:
         case Ordering():
             return ORDERINGS.register(name or part.name, part)
         case _ if callable(part):
-            return ORDERINGS.register(name or getattr(part, "__name__", ""), part)
+            return ORDERINGS.register(name or str(getattr(part, "__name__", "")), part)
     raise ConfigError(
         f"{part!r} is no part that can be registered; expected an Ordering, Placement, Predictor, "
         "Format, Agent, or a function of a job"

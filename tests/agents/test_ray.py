@@ -12,7 +12,7 @@ import pytest
 
 from dovetail.agents.catalogue import AGENTS
 from dovetail.agents.engines import ENGINES
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.players import LocalPlayers, Players
 from dovetail.agents.evolution.ray_players import STAY_LOCAL, RayPlayers
 from dovetail.agents.evolution.replays import make_replays
 from dovetail.domain.errors import ConfigError
@@ -39,7 +39,7 @@ def test_ray_finds_what_one_process_finds_and_stays_on_the_loopback() -> None:
     replays = make_replays(TRACE, cluster_of("8x8"), count=2, length=300, seed=0)
     family = FAMILIES["index"]
     candidates = np.stack([family.start + step * family.scale for step in range(3)])
-    with Players(replays, family) as here, RayPlayers(replays, family, workers=2) as there:
+    with LocalPlayers(replays, family) as here, RayPlayers(replays, family, workers=2) as there:
         ray = import_module("ray")
         assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
         for chosen in ([0, 1], [1]):

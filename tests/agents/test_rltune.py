@@ -23,7 +23,7 @@ from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.trace import Trace  # noqa: E402
 from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
-from dovetail.policies.sampling import SELECTIONS, select  # noqa: E402
+from dovetail.policies.selections import SELECTIONS, select  # noqa: E402
 from dovetail.testing.scores import scores  # noqa: E402
 from dovetail.traces.synthetic import WORKLOADS, synthesize  # noqa: E402
 from tests.builders import cluster_of, job, trace_of  # noqa: E402

@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.agents.evolution.replays import Score, make_replays
 from dovetail.agents.evolution.training import EvolutionProgress, TrainingConfig, train
-from dovetail.agents.history import Site
+from dovetail.agents.history import Site, facts
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.run import Run
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering.learned import untrained
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 
@@ -40,6 +40,14 @@ def test_a_checkpoint_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(found.arrays["weights"], weights)
     assert found.card["epoch"] == 3
     assert "a \\| b" in (tmp_path / "README.md").read_text()
+
+
+def test_a_card_names_drawn_traces_as_commands_take_them(tmp_path: Path) -> None:
+    recorded = Site(replace(TRACE, name="venus"), CLUSTER)
+    card = facts("evolution", TINY, [HERE, recorded])
+    save_checkpoint(tmp_path, Checkpoint("index", {"weights": FAMILIES["index"].start}, card))
+    again = "--trace synth:helios --cluster 8x8 --trace venus --cluster 8x8 --epochs 4"
+    assert again in (tmp_path / "README.md").read_text()
 
 
 def test_a_folder_that_is_no_checkpoint_says_so(tmp_path: Path) -> None:
@@ -91,7 +99,7 @@ def test_two_workers_find_what_one_finds() -> None:
     replays = make_replays(TRACE, CLUSTER, count=2, length=300, seed=0)
     family = FAMILIES["index"]
     candidates = np.stack([family.start, family.start + family.scale])
-    with Players(replays, family, 1) as one, Players(replays, family, 2) as two:
+    with LocalPlayers(replays, family, 1) as one, LocalPlayers(replays, family, 2) as two:
         assert one.play(candidates, [0, 1]) == two.play(candidates, [0, 1])
 
 

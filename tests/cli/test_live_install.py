@@ -58,7 +58,7 @@ def test_yes_does_what_was_shown_and_uninstall_takes_it_back(
     monkeypatch.delenv("SLURM_CONF", raising=False)
     said = say("install", "--prefix", tmp_path, "--yes")
     assert said.code == 0
-    assert "7 files changed" in said.out
+    assert "8 files changed" in said.out
     assert "JobSubmitPlugins=lua" in conf.read_text()
     again = say("install", "--prefix", tmp_path, "--yes")
     assert "every file is as it should be" in again.out

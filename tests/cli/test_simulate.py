@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation import run as replay
+from dovetail.evaluation.run import Run
 from dovetail.traces.read import read_trace
 from dovetail.traces.write import write_trace
 from tests.builders import job, trace_of
@@ -125,12 +124,11 @@ def test_a_drawn_workload_needs_no_file(dovetail: Command) -> None:
 def test_ctrl_c_says_what_was_done(
     dovetail: Command, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*parts: Any) -> Schedule:
-        progress: Callable[[float], None] = parts[4]
+    def interrupted(run: Run, progress: Callable[[float], None], checked: bool) -> Schedule:
         progress(0.25)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(replay, "run", interrupted)
+    monkeypatch.setattr(Run, "replay", interrupted)
     said = dovetail("simulate", small, "--cluster", CLUSTER, "--json", tmp_path / "s.json")
     assert said.code == 130
     assert "interrupted: 30 of 120 jobs had been submitted; nothing was written" in said.err

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 
 from dovetail import testing
-from dovetail.agents.evolution.players import Players
+from dovetail.agents.players import LocalPlayers
 from dovetail.domain.errors import ClusterError, ConfigError
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
@@ -23,7 +24,7 @@ from dovetail.policies.features import FEATURES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import backfill_named
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 from dovetail.testing.schedules import check_replays, replay
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.read import read_trace
@@ -96,7 +97,7 @@ def agent(name: str, part: Any, folder: Path) -> None:
     assert part.about
     with pytest.raises(ConfigError, match="--set"):
         part.parse_settings(["nothing=1"])
-    assert callable(part.load(Players))
+    assert callable(part.load(LocalPlayers))
 
 
 def selection(name: str, part: Any, folder: Path) -> None:
@@ -141,7 +142,7 @@ def metric(name: str, part: Any, folder: Path) -> None:
     env.reset(seed=0)
     over, reward = False, 1.0
     while not over:
-        _, reward, over, _, _ = env.step(0)
+        _, reward, over, _, _ = env.step(np.int64(0))
     assert reward == 0.0
 
 
@@ -175,6 +176,16 @@ def backend(name: str, part: Any, folder: Path) -> None:
     assert part.__doc__
 
 
+def quantity(name: str, part: Any, folder: Path) -> None:
+    assert part.unit
+    assert part.about
+    assert part.low < part.high
+
+
+def source(name: str, part: Any, folder: Path) -> None:
+    assert part.__doc__  # tests/telemetry reads from an exporter of its own
+
+
 def environment(name: str, part: Any, folder: Path) -> None:
     arguments = {"pool": small_pool()} if "QueuePriority" in name else {}
     assert name in gymnasium.registry
@@ -184,8 +195,8 @@ def environment(name: str, part: Any, folder: Path) -> None:
 def named(name: str, part: Any) -> None:
     """A part that has a name has the one that it is found under."""
     if is_dataclass(part) and any(own.name == "name" for own in fields(part)):
-        assert part.name == name
         assert not isinstance(part, type)
+        assert getattr(part, "name") == name  # noqa: B009
         assert replace(part) is not part
 
 
@@ -212,5 +223,7 @@ CHECKS: dict[str, Check] = {
     "GUARDRAILS": guardrail,
     "BACKENDS": backend,
     "ENVIRONMENTS": environment,
+    "QUANTITIES": quantity,
+    "SOURCES": source,
     **mig_parts.CHECKS,
 }

@@ -12,9 +12,9 @@ from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
 from dovetail.testing import check_ordering
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 from tests.conformance.functions import FUNCTIONS

@@ -9,8 +9,9 @@ from functools import cache
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import Estimates, Ordering
+from dovetail.domain.policy import Ordering
 from dovetail.envs import Pool, QueuePriorityConfig, SyntheticWindows
 from dovetail.envs.windows import Episode
 from dovetail.simulator import Window

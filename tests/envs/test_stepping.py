@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 from dovetail.compiled.functions import kernel
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.estimates import Estimates
+from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.visible_jobs import SHOWN, show
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, simulate
 from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.rules import Rules, make_rules
-from dovetail.simulator.kernel.stepping import choose, decline, go_on, may_decline, wait
-from dovetail.traces.estimates import make_estimates
+from dovetail.simulator.kernel.steps import choose, decline, go_on, may_decline, wait
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 from tests.oracles.answers import answer_of, difference
@@ -76,7 +77,7 @@ def prepared(
     place = PLACEMENTS[placement]
     return (
         Simulation(trace, cluster, base, place, Backfill.EASY, estimates, HISTORY),
-        make_rules(base, place, estimates, HISTORY.predict, HISTORY.observe),
+        make_rules(base, place, HISTORY.predict, HISTORY.observe),
     )
 
 

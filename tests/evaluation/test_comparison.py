@@ -14,10 +14,10 @@ from dovetail.domain.errors import ConfigError, TraceError
 from dovetail.domain.metrics import summary
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.comparison import Comparison, compare
-from dovetail.evaluation.protocols import Window
+from dovetail.evaluation.protocols import TraceWindow
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import default_estimates, make_estimates
+from dovetail.prediction.estimates import default_estimates, make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import job, trace_of
 
@@ -57,7 +57,7 @@ def test_every_policy_gets_the_same_windows_and_estimates() -> None:
     for row in result.rows:
         for number, start in enumerate(result.config["window_starts"]):
             whole = Run(busy_trace(), CLUSTER, row.policy, noisy)
-            alone = summary(Window(start, start + 100).cut(whole).replay())
+            alone = summary(TraceWindow(start, start + 100).cut(whole).replay())
             assert row.per_window["wait_mean"][number] == alone["wait_mean"]
         assert row.metrics["wait_mean"] == pytest.approx(sum(row.per_window["wait_mean"]) / 5)
 

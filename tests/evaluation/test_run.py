@@ -14,7 +14,7 @@ from dovetail.domain.trace import Trace
 from dovetail.evaluation.run import Run, simulate
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 from dovetail.traces.load import load_trace
 
 TRACE = load_trace("synth:helios", jobs=300, seed=3, load=1.1, cluster_gpus=32)
@@ -47,8 +47,7 @@ def test_estimates_that_somebody_else_made_have_no_seed_of_ours() -> None:
 
 def test_parts_given_apart_take_the_place_of_the_policys_own() -> None:
     rule = SlurmBackfill(interval=60, max_job_test=1_000_000)
-    parts = {"placement": PLACEMENTS["fgd"], "backfill": rule, "estimates": "exact"}
-    found = simulate(TRACE, CLUSTER, "saf+none@worst-fit", **parts)
+    found = simulate(TRACE, CLUSTER, "saf+none@worst-fit", PLACEMENTS["fgd"], rule, "exact")
     assert (found.config["placement"], found.config["backfill"]) == ("fgd", rule.value)
     by_name = simulate(TRACE, CLUSTER, "saf@fgd", backfill="slurm:interval=60", estimates="exact")
     assert np.array_equal(found.start, by_name.start)
@@ -57,7 +56,12 @@ def test_parts_given_apart_take_the_place_of_the_policys_own() -> None:
 def test_a_trace_and_a_cluster_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[Trace] = []
     work_out = Trace._hash
-    monkeypatch.setattr(Trace, "_hash", lambda self: (hashed.append(self), work_out(self))[1])
+
+    def counted(trace: Trace) -> str:
+        hashed.append(trace)
+        return work_out(trace)
+
+    monkeypatch.setattr(Trace, "_hash", counted)
     trace = TRACE.slice(0, 100)
     for order in ("fcfs", "saf", "sjf"):
         assert Run.of(trace, CLUSTER, order, "exact").replay().config["trace_digest"]

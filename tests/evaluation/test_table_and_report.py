@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.evaluation.comparison import Comparison, compare
 from dovetail.evaluation.report.charts import busy_share
 from dovetail.evaluation.report.report import report_html, write_report

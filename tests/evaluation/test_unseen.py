@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
 from dovetail.evaluation.warm_windows import evaluate_windows, window_starts
 from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate_window, warm_window
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of, job, trace_of
 

@@ -15,7 +15,7 @@ from dovetail.agents.catalogue import Agent
 from dovetail.domain.policy import Placement, preferring
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
-from dovetail.prediction.history import HISTORY
+from dovetail.prediction import PREDICTORS
 from dovetail.traces.formats.csv import CSV
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def _read(path, progress):
 
 
 MINE = replace(CSV, name="mine", about="a CSV below a line of our own", sniff=_sniff, read=_read)
-SECOND = replace(HISTORY, name="second")
+SECOND = replace(PREDICTORS["median"], name="second")
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,20 @@ BROKEN = {
         "saf": "rightful:area",
     },
     "dovetail.placements": {"absent-place": "no_such_module:X"},
-    "dovetail.trace_formats": {"absent-format": "no_such_module:X"},
+    "dovetail.trace_formats": {"absent-format": "no_such_module:X", "crashing": "crashing:FORMAT"},
     "dovetail.agents": {"absent-agent": "no_such_module:X"},
     "dovetail.environments": {"broken/Absent-v0": "no_such_module:X"},
 }
+
+
+CRASHING = """
+from dovetail.traces.table import Format
+
+def _read(path, progress):
+    return {}["submit"]
+
+FORMAT = Format("crashing", "fails", lambda path, head: head.startswith(b"# crash"), _read)
+"""
 
 
 def install(folder: Path, name: str, groups: dict[str, dict[str, str]], **modules: str) -> None:
@@ -138,6 +148,7 @@ def install_broken(folder: Path) -> None:
         folder,
         "spoilt-parts",
         BROKEN,
+        crashing=CRASHING,
         spoilt="raise RuntimeError('no licence\\nserver')\n",
         rightful="NUMBER = 3\ndef area(job): return job.gpus\n",
     )

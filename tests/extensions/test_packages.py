@@ -72,7 +72,8 @@ def test_comparisons_take_them_from_a_trace_in_their_format(packages: Path, tmp_
     for workers in (1, 2):
         said = dovetail(
             packages, "compare", trace, "--cluster", "2x4", "--policies", "saf,widest@emptiest",
-            "--workers", workers, "--json", tmp_path / f"{workers}.json",
+            "--estimates", "predicted:second", "--workers", workers,
+            "--json", tmp_path / f"{workers}.json",
         )  # fmt: skip
         assert said.code == 0, said.err
         assert "widest" in said.out
@@ -98,6 +99,18 @@ def test_a_broken_part_that_is_asked_for_is_an_error_in_one_line(packages: Path)
     errors = [line for line in said.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1
     assert "'raises' of the package spoilt-parts 1.2 cannot be used: RuntimeError" in errors[0]
+
+
+def test_a_part_that_fails_at_work_is_an_error_that_names_the_package(
+    packages: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "trace").write_text("# crash\n")
+    said = dovetail(packages, "trace", "inspect", tmp_path / "trace")
+    assert said.code == 1
+    (error,) = [line for line in said.err.splitlines() if line.startswith("error: ")]
+    assert error == (
+        "error: the package spoilt-parts 1.2 failed (crashing.py line 5): KeyError: 'submit'"
+    )
 
 
 def test_an_agent_trains_with_settings_of_its_own(packages: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.kernel_network import shapes
 from dovetail.policies.ordering.learned import untrained
 from dovetail.policies.policy import SHIPPED, Policy
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 from dovetail.traces.clusters import CLUSTER_FORMATS, read_cluster
 from dovetail.traces.clusters.toml import cluster_to_toml
 from dovetail.traces.formats import FORMATS

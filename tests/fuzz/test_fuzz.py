@@ -45,7 +45,11 @@ def test_only_our_own_errors_count_as_answers(
 
 @pytest.mark.parametrize(
     ("code", "outcome"),
-    [("import os; os.abort()", "died"), ("import time; time.sleep(60)", "hung")],
+    [
+        ("import os; os.abort()", "died"),
+        ("import time; time.sleep(60)", "hung"),
+        ("import signal; signal.setitimer(signal.ITIMER_PROF, 0.1)\n    while True: pass", "hung"),
+    ],
 )
 def test_a_worker_that_dies_or_hangs_is_a_failure_of_its_case(
     code: str, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,7 @@ from dovetail.cli.app import app
 from dovetail.domain.cluster import Cluster
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.policies.policy import Policy
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.fuzz.mutations import TOKENS, VALUES, spoil_text
 from tests.fuzz.target import Target

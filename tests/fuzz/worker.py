@@ -11,6 +11,7 @@ import logging
 import os
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -24,10 +25,14 @@ from dovetail import api
 from dovetail.domain.errors import DovetailError
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.traces.synthetic import WORKLOADS, synthesize
-from tests.fuzz import files, words
+from tests.fuzz import files, live, words
 from tests.fuzz.target import BACKFILLS, Target
 
-TARGETS: tuple[Target, ...] = (*files.TARGETS, *words.TARGETS)
+TARGETS: tuple[Target, ...] = (*files.TARGETS, *live.TARGETS, *words.TARGETS)
+SECONDS = 20.0
+"""Of processor time: a case takes milliseconds; what takes longer than this hangs, however busy
+the machine is."""
+
 MEMORY = 12 << 30
 """Bytes of address space: input that makes us ask for more is a failure, not a frozen machine."""
 
@@ -65,6 +70,7 @@ def main() -> None:
     warm_up()
     for number in range(first, last, step):
         print(json.dumps(["begin", number, ""]), flush=True)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # SIGPROF ends the process
         outcome, problem = run_case(seed, number)
         print(json.dumps([outcome, number, problem]), flush=True)
 

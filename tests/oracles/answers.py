@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Predictor
+from dovetail.domain.policy import OnlinePredictor
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from tests.oracles.shapes import Site, jobs_of
@@ -18,7 +18,7 @@ from tests.oracles.simulator import Answer
 class FromHistory:
     """A compiled predictor with a history of its own, as the oracle asks for it."""
 
-    def __init__(self, predictor: Predictor, trace: Trace) -> None:
+    def __init__(self, predictor: OnlinePredictor, trace: Trace) -> None:
         self.predictor = predictor
         self.history: Any = predictor.fresh(trace.jobs)
 

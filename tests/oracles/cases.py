@@ -16,7 +16,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dovetail.domain.cluster import Cluster, Node, Partition
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.trace import Trace
 from tests.builders import JobRow, estimates_of, trace_of
 

@@ -45,12 +45,15 @@ def simulate(
     ordering: str,
     placement: str,
     backfill: Backfill,
-    estimates: Sequence[float] | None,
+    estimates: Sequence[float],
     affinity: Mapping[str, Sequence[str]] | None = None,
     predictor: RunTimePredictor | None = None,
+    reserve: Sequence[float] | None = None,
 ) -> Answer:
-    """Play the trace through; `estimates` None: predicted on arrival."""
-    play = Play(trace, cluster, ordering, placement, backfill, estimates, affinity, predictor)
+    """Play the trace through; `reserve`: what reservations reckon with, if not the estimates."""
+    play = Play(
+        trace, cluster, ordering, placement, backfill, estimates, affinity, predictor, reserve
+    )
     return play.to_the_end()
 
 
@@ -64,16 +67,19 @@ class Play:
         ordering: str,
         placement: str,
         backfill: Backfill,
-        estimates: Sequence[float] | None,
+        estimates: Sequence[float],
         affinity: Mapping[str, Sequence[str]] | None,
         predictor: RunTimePredictor | None,
+        reserve: Sequence[float] | None,
     ) -> None:
         self.jobs = jobs_of(trace)
         self.site = Site(cluster)
         self.ordering, self.placement, self.backfill = ordering, placement, backfill
-        self.given, self.affinity, self.predictor = estimates, affinity or {}, predictor
+        self.affinity, self.predictor = affinity or {}, predictor
         count = len(self.jobs)
-        self.estimate, self.predicted = [math.nan] * count, [math.nan] * count
+        self.estimate = [max(1.0, float(told)) for told in estimates]
+        self.reserve = [max(1.0, float(told)) for told in reserve or estimates]
+        self.predicted = [math.nan] * count
         self.options: dict[int, list[Option]] = {}
         self.kinds: dict[int, frozenset[Kind]] = {}
         self.seen: dict[int, int] = {}
@@ -133,9 +139,6 @@ class Play:
             return
         if self.predictor is not None:
             self.predicted[row] = self.predictor.predict(row)
-        self.estimate[row] = max(
-            1.0, self.predicted[row] if self.given is None else float(self.given[row])
-        )
         self.options[row], self.kinds[row] = options, self.site.kinds(options)
         largest = options[0].large[0]
         self.seen[largest] = self.seen.get(largest, 0) + 1
@@ -172,7 +175,7 @@ class Play:
         kept = [row for row in queue if row in self.promises]
         for row in [*kept, *(row for row in queue if row not in kept and row not in out)]:
             if self.ended or row not in kept:
-                ledger.promise(row, self.estimate[row], self.options[row])
+                ledger.promise(row, self.reserve[row], self.options[row])
             self.answer.promised.setdefault(row, self.promises[row].start)
             if self.promises[row].start == now:
                 del self.promises[row]
@@ -210,7 +213,7 @@ class Play:
                 self.answer.backfilled[row] = bool(kinds & reserved)
                 continue
             if self.backfill is Backfill.EASY and not kinds & reserved:
-                held = books.reserve_easy(row, self.estimate[row], self.options[row])
+                held = books.reserve_easy(row, self.reserve[row], self.options[row])
                 if not kinds & held_back:
                     self.answer.promised.setdefault(row, held.start)
                 reserved |= kinds
@@ -231,7 +234,7 @@ class Play:
 
     def place(self, row: int, books: Books) -> Chunks | None:
         def admits(node: int, chunk: Amount, taken: Chunks) -> bool:
-            length = self.estimate[row] / self.site.speed(node, self.jobs[row])
+            length = self.reserve[row] / self.site.speed(node, self.jobs[row])
             if self.backfill is Backfill.NONE:
                 return books.fits_now(node, chunk)
             if self.backfill is Backfill.EASY:
@@ -241,7 +244,7 @@ class Play:
         def prefer(node: int, chunk: Amount) -> float:
             free, *_ = books.room(node, books.now)
             run = (
-                books.now + self.estimate[row] / self.site.speed(node, self.jobs[row])
+                books.now + self.reserve[row] / self.site.speed(node, self.jobs[row])
             ) - books.now
             ends = [job.estimated_end for job in self.running if node in job.gpus]
             busy = max(ends, default=books.now) - books.now
@@ -257,7 +260,7 @@ class Play:
             row,
             books.now,
             books.now + self.jobs[row].run / speed,
-            self.estimate[row] / speed,
+            self.reserve[row] / speed,
             dict(chunks),
             dict(where),
         )

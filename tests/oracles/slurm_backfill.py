@@ -75,12 +75,15 @@ class SlurmPlay(Play):
         ordering: str,
         placement: str,
         rule: SlurmBackfill,
-        estimates: Sequence[float] | None,
+        estimates: Sequence[float],
         affinity: Mapping[str, Sequence[str]] | None,
         predictor: RunTimePredictor | None,
+        reserve: Sequence[float] | None,
     ) -> None:
         none = Backfill.NONE
-        super().__init__(trace, cluster, ordering, placement, none, estimates, affinity, predictor)
+        super().__init__(
+            trace, cluster, ordering, placement, none, estimates, affinity, predictor, reserve
+        )
         self.rule = rule
         self.last_cycle, self.news = self.jobs[0].submit, False
 
@@ -111,7 +114,7 @@ class SlurmPlay(Play):
                 self.start(row, chunks, space)
                 self.answer.backfilled[row] = bool(self.kinds[row] & planned)
             else:
-                space.plan(self.estimate[row], self.options[row], self.rule)
+                space.plan(self.reserve[row], self.options[row], self.rule)
                 planned |= self.kinds[row]
         self.backfill = Backfill.NONE
         return len(self.waiting) < waiting
@@ -123,10 +126,13 @@ def simulate(
     ordering: str,
     placement: str,
     rule: SlurmBackfill,
-    estimates: Sequence[float] | None,
+    estimates: Sequence[float],
     affinity: Mapping[str, Sequence[str]] | None = None,
     predictor: RunTimePredictor | None = None,
+    reserve: Sequence[float] | None = None,
 ) -> Answer:
-    """Play the trace through; `estimates` None: predicted on arrival."""
-    play = SlurmPlay(trace, cluster, ordering, placement, rule, estimates, affinity, predictor)
+    """Play the trace through; `reserve`: what reservations reckon with, if not the estimates."""
+    play = SlurmPlay(
+        trace, cluster, ordering, placement, rule, estimates, affinity, predictor, reserve
+    )
     return play.to_the_end()

@@ -14,9 +14,9 @@ from dovetail.domain.schedule import Schedule
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.index import IndexWeights, index
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
 from dovetail.testing.scores import advice
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of, estimates_of, job, trace_of
 from tests.policies.test_learned_ordering import tables

@@ -12,7 +12,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering.kernel_network import kernel_network, shapes
 from dovetail.policies.ordering.learned import BLOCK
-from dovetail.policies.sampling import SAMPLED, SELECTIONS, select
+from dovetail.policies.selections import SAMPLED, SELECTIONS, select
 from dovetail.testing.scores import advice
 from tests.policies.test_learned_ordering import tables
 

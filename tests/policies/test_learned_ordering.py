@@ -24,9 +24,9 @@ from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.learned import BLOCK, SHAPES, WEIGHTS, learned, untrained
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
 from dovetail.testing.scores import advice
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of, estimates_of, job, trace_of
 

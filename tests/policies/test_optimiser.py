@@ -11,13 +11,13 @@ import pytest
 
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.optimiser import (
-    Chunk,
+    ChunkDemand,
     JobAsk,
+    JobShape,
     NodeState,
     Plan,
     Problem,
     Releases,
-    Shape,
     has_choice,
     kind_mask,
     kinds_by,
@@ -49,7 +49,7 @@ def cluster(
 
 
 def job(gpus: int, nodes: int = 1, weight: int = 100, estimate: float = 100.0) -> JobAsk:
-    return JobAsk((Shape(nodes, Chunk(gpus, 1000 * gpus, gpus)),), estimate, weight)
+    return JobAsk((JobShape(nodes, ChunkDemand(gpus, 1000 * gpus, gpus)),), estimate, weight)
 
 
 def seeded_problem(seed: int) -> Problem:
@@ -157,7 +157,7 @@ def test_a_long_job_waits_where_it_would_hold_up_a_worthier_one() -> None:
 def test_types_and_partitions_become_kinds() -> None:
     kinds = kinds_by(np.array([0, 0, 1]), np.array([1, 2, 1]))
     assert kinds.tolist() == [0, 1, 2]
-    only_last = Shape(1, Chunk(1), kinds=kind_mask(kinds, [False, False, True]))
+    only_last = JobShape(1, ChunkDemand(1), kinds=kind_mask(kinds, [False, False, True]))
     state = replace(cluster(4, 4, 4), kind=kinds)
     plan = multistart_greedy(Problem(state, (JobAsk((only_last,), 10.0, 100),)))
     assert plan.jobs[0].nodes == (2,)
@@ -182,7 +182,10 @@ def test_a_missing_solver_is_an_error_that_names_the_extra(monkeypatch: pytest.M
     [
         (lambda: JobAsk((), 1.0, 1), "without shapes"),
         (lambda: job(1, weight=0), "weight 0"),
-        (lambda: JobAsk((Shape(1, Chunk(2)), Shape(1, Chunk(3))), 1.0, 1), "2 and 3 GPUs"),
+        (
+            lambda: JobAsk((JobShape(1, ChunkDemand(2)), JobShape(1, ChunkDemand(3))), 1.0, 1),
+            "2 and 3 GPUs",
+        ),
         (lambda: cluster(1, releases=((1.0, 5, 1),)), "outside 0..0"),
         (lambda: cluster(1, 1, switch=(0, 9)), "switches are numbered"),
         (lambda: multistart_greedy(Problem(cluster(1), ())), "at least one job"),

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from dovetail.policies.optimiser import (
     EXACT,
-    Chunk,
+    ChunkDemand,
     JobAsk,
     JobPlan,
+    JobShape,
     NodeState,
     Plan,
     Problem,
     Releases,
-    Shape,
     has_choice,
     multistart_greedy,
     optimise,
@@ -33,7 +33,7 @@ SEARCH_LIMIT = 15_000
 """Partial plans; beyond it a case is left out, as few are."""
 
 chunks = st.builds(
-    Chunk,
+    ChunkDemand,
     st.sampled_from([1, 1, 2, 3, 4]),
     st.integers(0, 4).map(lambda cpus: 1000 * cpus),
     st.integers(0, 20),
@@ -47,16 +47,16 @@ def job_asks(draw: st.DrawFn, weight: int) -> JobAsk:
     speed = draw(st.sampled_from([1.0, 2.0]))
     match draw(st.sampled_from(["one node", "gang", "with remainder", "two shapes"])):
         case "gang":
-            shapes = [Shape(2, large, kinds=kinds, speed=speed)]
+            shapes = [JobShape(2, large, kinds=kinds, speed=speed)]
         case "with remainder":
-            small = Chunk(1, large.cpus // 2, large.memory // 2)
-            shapes = [Shape(draw(st.integers(1, 2)), large, 1, small, kinds, speed)]
+            small = ChunkDemand(1, large.cpus // 2, large.memory // 2)
+            shapes = [JobShape(draw(st.integers(1, 2)), large, 1, small, kinds, speed)]
         case "two shapes":
-            half = Chunk(large.gpus, large.cpus // 2, large.memory)
-            whole = Chunk(2 * large.gpus, large.cpus, large.memory)
-            shapes = [Shape(1, whole, kinds=1), Shape(2, half, kinds=2, speed=speed)]
+            half = ChunkDemand(large.gpus, large.cpus // 2, large.memory)
+            whole = ChunkDemand(2 * large.gpus, large.cpus, large.memory)
+            shapes = [JobShape(1, whole, kinds=1), JobShape(2, half, kinds=2, speed=speed)]
         case _:
-            shapes = [Shape(1, large, kinds=kinds, speed=speed)]
+            shapes = [JobShape(1, large, kinds=kinds, speed=speed)]
     return JobAsk(tuple(shapes), estimate, weight)
 
 

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dovetail.domain.jobs import JobColumns, Jobs
-from dovetail.domain.policy import Backfill, Estimates
-from dovetail.policies.ordering import ORDERINGS
-from dovetail.policies.placement import PLACEMENTS
-from dovetail.prediction import HISTORY, prediction_error
+from dovetail.prediction import prediction_error
 from dovetail.prediction.history import FIRST_GUESS, fresh, observe_row, predict_row
-from dovetail.simulator import simulate
-from tests.builders import cluster_of, job, trace_of
 
 
 def jobs(count: int, **columns: object) -> Jobs:
@@ -56,36 +49,6 @@ def test_old_run_times_are_forgotten() -> None:
     for row in range(20, 35):
         observe_row(history, row, 90.0)
     assert predict_row(history, 39) == 90.0
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(seed=st.integers(0, 10_000), change=st.floats(1.0, 500.0))
-def test_a_job_that_still_runs_never_influences_a_prediction(seed: int, change: float) -> None:
-    random = np.random.default_rng(seed)
-    rows = [
-        job(float(i * 5), float(random.integers(1, 100)), int(random.integers(1, 5)),
-            user="ab"[random.integers(2)])
-        for i in range(20)
-    ]  # fmt: skip
-
-    def estimates(runs: list[float]) -> tuple[np.ndarray, np.ndarray]:
-        changed = [
-            job(r.submit, run, r.gpus, user=r.user) for r, run in zip(rows, runs, strict=True)
-        ]
-        schedule = simulate(
-            trace_of(*changed), cluster_of("2x4"), ORDERINGS["fcfs"], PLACEMENTS["best-fit"],
-            Backfill.EASY, Estimates("predicted", None), HISTORY,
-        )  # fmt: skip
-        return schedule.estimate, schedule.end
-
-    runs = [row.run for row in rows]
-    before, ends = estimates(runs)
-    longer = runs.copy()
-    longer[10] += change
-    after, _ = estimates(longer)
-    # Until job 10 has ended in the first world, both worlds must predict the same.
-    same = np.array([row.submit for row in rows]) < ends[10]
-    assert np.array_equal(before[same], after[same])
 
 
 def test_the_predictor_reports_its_own_error() -> None:

@@ -28,7 +28,6 @@ def run(request: pytest.FixtureRequest) -> Run:
         trace, estimates = trace_of(*rows), estimates_of(*rows)
         if request.param == "compiled":
             return compiled(trace, site, ordering, placement, backfill, estimates, affinity)
-        assert estimates.seconds is not None
         seconds = estimates.seconds.tolist()
         return play(trace, site, ordering, placement, backfill, seconds, affinity)
 

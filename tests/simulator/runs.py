@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Backfill, BackfillRule, Estimates
+from dovetail.domain.estimates import Estimates
+from dovetail.domain.policy import Backfill, BackfillRule
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS

@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import Backfill, Estimates, Varies
+from dovetail.domain.policy import Backfill, Varies
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.prediction import HISTORY
@@ -64,7 +65,6 @@ def counted(
     trace: Trace, cluster: Cluster, ordering: str, backfill: Backfill, estimates: Estimates
 ) -> list[float]:
     """The start times by counting alone."""
-    assert estimates.seconds is not None
     seconds = estimates.seconds.tolist()
     jobs = [
         counting.Job(job.row, job.submit, job.run, max(1.0, seconds[job.row]), job.gpus)

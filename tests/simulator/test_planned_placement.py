@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.plan import JobPlan, Plan
-from dovetail.domain.policy import Backfill, Estimates, Placement
+from dovetail.domain.policy import Backfill, Placement
 from dovetail.domain.problem import Problem
 from dovetail.evaluation.run import Run
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, simulate
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
 from tests.oracles.answers import answer_of, difference

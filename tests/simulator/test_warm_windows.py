@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail.domain.policy import Backfill, Estimates
+from dovetail.domain.estimates import Estimates
+from dovetail.domain.policy import Backfill
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, simulate, simulate_window, warm_window
 from dovetail.simulator.invariants import check
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 
@@ -23,7 +24,6 @@ CLUSTER = cluster_of("8x8")
 def test_a_warm_window_goes_on_as_the_whole_trace_did(first: int, spec: str) -> None:
     # First come, first served without backfilling: what comes after a window cannot touch it.
     estimates = make_estimates(TRACE, spec)
-    assert estimates.seconds is not None
     policy = ORDERINGS["fcfs"], PLACEMENTS["best-fit"], Backfill.NONE
     whole = simulate(TRACE, CLUSTER, *policy, estimates)
     window = warm_window(whole, first, 100)
@@ -55,7 +55,6 @@ def test_a_window_carries_exactly_the_jobs_that_ran_or_waited() -> None:
 @pytest.mark.parametrize("spec", ["exact", "noisy:1"])
 def test_a_warm_window_in_which_nobody_waits_yet_promises_as_the_whole_trace_did(spec: str) -> None:
     estimates = make_estimates(TRACE, spec)
-    assert estimates.seconds is not None
     policy = ORDERINGS["fcfs"], PLACEMENTS["best-fit"], Backfill.CONSERVATIVE
     whole = simulate(TRACE, CLUSTER, *policy, estimates)
     submit = TRACE.jobs.submit

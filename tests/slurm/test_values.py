@@ -28,7 +28,8 @@ def test_durations(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [*NO_LIMIT, "NOT_SET", "", "-5", "x-1:00", "1-", "1:", "1:2:3:4", "٣:00", "1" * 10_000]
+    "text",
+    [*sorted(NO_LIMIT), "NOT_SET", "", "-5", "x-1:00", "1-", "1:", "1:2:3:4", "٣:00", "1" * 10_000],
 )
 def test_durations_that_are_none(text: str) -> None:
     assert math.isnan(seconds_of(text))

@@ -5,13 +5,22 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from tests.conformance.registries import modules
+from tests.style.example_names import (
+    FRAGMENTS,
+    SOURCES_OF_READINGS,
+    TRAININGS,
+    names_for,
+    write_files,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,33 +36,49 @@ def test_the_examples_of_a_module_run(module: ModuleType, monkeypatch: Any, tmp_
 
 
 @pytest.mark.parametrize("module", modules(), ids=name_of)
-def test_no_docstring_shows_code_that_is_not_run(module: ModuleType) -> None:
-    found = []
+def test_the_code_in_a_docstring_runs(module: ModuleType, monkeypatch: Any, tmp_path: Path) -> None:
+    """Paragraphs that are Python, too, though nothing says so."""
+    blocks = list(code_in(module))
+    if not blocks:
+        return
+    name = module.__name__.removeprefix("dovetail.")
+    if name in (*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS):
+        pytest.skip("run by the tests of its module")
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    names = {**names_for(module.__name__, tmp_path), **vars(module)}
+    for block in blocks:
+        exec(compile(block, module.__name__, "exec"), names)
+
+
+def code_in(module: ModuleType) -> Iterator[str]:
+    """Paragraphs of docstrings that are Python, and no examples for doctest."""
     tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            found += unmarked_code(ast.get_docstring(node) or "")
-    assert found == []
+            text = ast.get_docstring(node) or ""
+            for paragraph in text.split("\n\n")[1:]:
+                if ">>>" not in paragraph and is_code(dedent(paragraph)):
+                    yield dedent(paragraph)
 
 
-def unmarked_code(text: str) -> list[str]:
-    """Lines of a docstring that are code, but no example that doctest would run."""
-    parts = doctest.DocTestParser().parse(text)
-    prose = [line for part in parts if isinstance(part, str) for line in part.splitlines()]
-    return [line for line in prose[1:] if is_code(line)]
-
-
-def is_code(line: str) -> bool:
-    """Whether a line is an import, or nothing but a call or an assignment of one."""
-    text = line.partition("  #")[0].strip()
+def is_code(text: str) -> bool:
+    """Whether all of it is statements, and one of them does something; prose does not parse."""
     try:
-        tree = ast.parse(f"{text} pass" if text.endswith(":") else text)
+        tree = ast.parse(text)
     except SyntaxError:
         return False
     return any(
         isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.With | ast.FunctionDef)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in tree.body
+    )
+
+
+@pytest.mark.parametrize("name", [*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS])
+def test_what_is_left_out_is_still_there(name: str) -> None:
+    assert any(
+        module.__name__ == f"dovetail.{name}" and list(code_in(module)) for module in modules()
     )
 
 

@@ -15,6 +15,7 @@ from dovetail.cli.live import live
 from dovetail.cli.mig import mig
 from dovetail.cli.models import models
 from dovetail.cli.policies import policies
+from dovetail.cli.predict import predict
 from dovetail.cli.simulate import simulate
 from dovetail.cli.telemetry import telemetry
 from dovetail.cli.trace import trace
@@ -64,6 +65,7 @@ app.add_typer(telemetry)
 app.add_typer(models)
 app.command("simulate")(simulate)
 app.command("compare")(compare)
+app.command("predict")(predict)
 app.command("train")(train)
 app.command("evaluate")(evaluate)
 app.command("transfer")(transfer)

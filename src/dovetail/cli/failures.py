@@ -8,8 +8,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from dovetail.cli import INTERRUPTED
+from dovetail.cli import FAILED, INTERRUPTED
 from dovetail.cli.plain import one_line
+from dovetail.domain.entry_points import fault_of_package
 from dovetail.domain.errors import DovetailError
 
 WRONG_INPUT = 2
@@ -32,6 +33,16 @@ class FailsInWords(TyperGroup):
         except DovetailError as problem:
             typer.echo(f"error: {one_line(str(problem))}", err=True)
             raise typer.Exit(WRONG_INPUT) from None
+        except typer.Exit:
+            raise
+        except Exception as problem:
+            fault = fault_of_package(problem)
+            if fault is None:
+                raise
+            typer.echo(
+                f"error: {one_line(f'{fault}: {type(problem).__name__}: {problem}')}", err=True
+            )
+            raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None

@@ -13,9 +13,9 @@ def policies() -> None:
     from dovetail.agents.catalogue import AGENTS
     from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, results
-    from dovetail.policies.ordering import ORDERINGS
+    from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
     from dovetail.policies.placement import PLACEMENTS
-    from dovetail.policies.policy import BACKFILLS, SHIPPED_NAME
+    from dovetail.policies.policy import BACKFILLS
 
     console = results()
     orders = columns("--order", "score, lowest first (w: waited, e: estimate, g: GPUs)")

@@ -89,13 +89,19 @@ def progress_bar(text: str) -> Iterator[Report]:
         yield report
 
 
-def warn_of_compiling(last: str = "clock.advance") -> None:
-    """The first run after an installation or update takes a minute: say so.
+COMPILING = "compiling the simulator, up to half a minute; later runs start at once"
 
-    `last` is the last kernel to be compiled, by default the simulator's own loop.
-    """
+LOOP = "loop.advance"
+"""How the name of the last kernel to be compiled begins: the simulator's loop."""
+
+
+def warn_of_compiling(last: str = LOOP) -> None:
+    """The first run after an installation or update takes a while: say so."""
+    if not is_compiled(last):
+        messages().print(COMPILING, style="dim")
+
+
+def is_compiled(last: str = LOOP) -> bool:
+    """Whether the compiled code of an earlier run is at hand."""
     folder = os.environ.get("NUMBA_CACHE_DIR")
-    if folder is None or not any(Path(folder).rglob(f"{last}-*.nbc")):
-        messages().print(
-            "compiling the simulator, up to a minute; later runs start at once", style="dim"
-        )
+    return folder is not None and any(Path(folder).rglob(f"{last}*.nbc"))

@@ -12,7 +12,7 @@ from dovetail.cli.options import JsonOption, SeedOption
 from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dovetail.agents.catalogue import Progress
+    from dovetail.agents.training_run import TrainingProgress
     from dovetail.evaluation.transfer import Transfer
 
 
@@ -39,7 +39,7 @@ def transfer(
     ] = "saf",
     estimates: Annotated[
         str, typer.Option("--estimates", metavar="KIND", help="What is told of run times.")
-    ] = "noisy:1",
+    ] = "predicted",
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, help="Processes that play.")
     ] = 1,
@@ -85,7 +85,7 @@ def transfer(
         models[name] = out / name
         with progress_bar(f"learning from {name}") as fraction:
 
-            def report(progress: Progress, fraction: Any = fraction) -> None:
+            def report(progress: TrainingProgress, fraction: Any = fraction) -> None:
                 fraction(progress.epoch / progress.epochs, str(progress))
 
             learn([site], models[name], config, report, workers)

@@ -38,6 +38,8 @@ SKIPPED = {
 class UnlinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of one inner kernel, without what it calls and without machine code."""
 
+    _shared_module: Any
+
     def finalize(self) -> None:
         self._finalized = True
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import traceback
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dovetail.domain.errors import ExtensionError
@@ -52,6 +54,24 @@ def offers_in(group: str, kind: str) -> list[Offer]:
         if entry.dist is not None
     ]
     return sorted(found, key=lambda offer: (offer.package, offer.name))
+
+
+def fault_of_package(problem: BaseException) -> str | None:
+    """The package, file and line in which a foreign part failed; None: the fault is our own."""
+    from importlib.metadata import distributions
+
+    owners = {
+        entry.module.partition(".")[0]: f"{package.name} {package.version}"
+        for package in distributions()
+        for entry in package.entry_points
+        if entry.group.startswith("dovetail.")
+    }
+    for frame, line in reversed(list(traceback.walk_tb(problem.__traceback__))):
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package in owners and package != "dovetail":
+            file = Path(frame.f_code.co_filename).name
+            return f"the package {owners[package]} failed ({file} line {line})"
+    return None
 
 
 def warn_of(problem: ExtensionError) -> None:

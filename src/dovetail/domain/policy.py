@@ -33,7 +33,9 @@ class JobFacts(Row):
     """What a policy may know of a job; there is no true run time here."""
 
     submit: float  # seconds
-    estimate: float  # seconds, at least 1, at speed 1
+    estimate: float  # seconds, at least 1, at speed 1: for the order
+    reserve: float  # the same for reservations: how long it is expected to hold its GPUs
+    spread: float  # how unsure the estimate is: half of the logarithm between its 10th and 90th %
     predicted: float  # seconds, from history alone
     gpus: int
     deadline: float  # seconds, NaN: none
@@ -295,18 +297,10 @@ OBSERVE = types.void(_HISTORY, types.int64, types.float64)  # history, job, its 
 
 
 @dataclass(frozen=True, slots=True)
-class Predictor:
+class OnlinePredictor:
     """Run-time prediction from jobs that have ended; `fresh` gives an empty history."""
 
     name: str
     predict: LazyFunction  # of signature PREDICT
     observe: LazyFunction  # of signature OBSERVE
     fresh: Callable[[Any], History]  # Jobs -> History
-
-
-@dataclass(frozen=True, slots=True)
-class Estimates:
-    """How long the scheduler thinks jobs take; `seconds` None: predicted online, on arrival."""
-
-    name: str  # "exact", "limit", "noisy:1.0" or "predicted"
-    seconds: Floats | None

@@ -14,6 +14,9 @@ from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
 ADDED = ("name", "account", "work_dir", "submit_line", "array", "restarts")
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
 
+DRAWN = "-synthetic"
+"""Ends the name of a trace that was drawn from a workload, as `synth:NAME` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:

@@ -66,6 +66,7 @@ def register_all() -> None:
             continue
         if ENVIRONMENTS.is_built_in(name):
             one, many = ENVIRONMENTS[name]
+            assert isinstance(one, str)
             gymnasium.register(name, entry_point=one, vector_entry_point=many)
         else:
             gymnasium.register(name, entry_point=partial(_create, name))

@@ -1,6 +1,6 @@
 """What an agent sees of the jobs shown: a compiled function that writes a selection of features.
 
-Which features stand in which slot says policies.sampling. The critic sees submit_time,
+Which features stand in which slot says policies.selections. The critic sees submit_time,
 requested_time, requested_gpus, can_schedule_now and urgency.
 """
 
@@ -28,7 +28,7 @@ from dovetail.domain.policy import (
 )
 from dovetail.domain.registry import Registry
 from dovetail.policies.features import FEATURES, Matrix, describe_jobs
-from dovetail.policies.sampling import SELECTIONS, Selection, select
+from dovetail.policies.selections import SELECTIONS, Selection, select
 
 Singles = NDArray[np.float32]
 
@@ -37,7 +37,7 @@ OBSERVE = types.void(
     ACCOUNTS,
     DEMANDS,
     CLUSTER,  # one row
-    types.int64[:, ::1],  # features [situations, width], see policies.sampling
+    types.int64[:, ::1],  # features [situations, width], see policies.selections
     types.int64[::1],  # rows of the jobs shown
     types.float64[:, ::1],  # scratch [features, jobs]
     types.float32[:, ::1],  # out: [jobs, width], for the actor

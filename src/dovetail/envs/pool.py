@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import Estimates, Ordering
+from dovetail.domain.policy import Ordering
 from dovetail.envs.batch_kernel import ADDRESSES, EpisodeRules, Windows, begin, finish
 from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.windows import PLACEMENT, Episode
@@ -61,7 +61,9 @@ class Pool:
                 f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
             )
         look = config.observation
-        self.play = EpisodeRules(rules, look.write.pointer, look.selection.table(), measure)
+        self.play = EpisodeRules(
+            rules, look.write.pointer, look.selection.table(), measure, config.dense
+        )
         self.windows = _side_by_side(found)
 
     def __len__(self) -> int:
@@ -89,9 +91,8 @@ def _ready(episode: Episode, base: Ordering, rules: Rules, measure: Any) -> Read
 
 def rules_of(base: Ordering) -> Rules:
     """The base policy with EASY backfilling; estimates are told, so that no history is kept."""
-    told = Estimates("told", np.ones(1))
-    base = replace(base, uses_prediction=False)  # a episode brings what was predicted on arrival
-    return make_rules(base, PLACEMENT, told, NO_PREDICTION, NO_OBSERVATION)
+    base = replace(base, uses_prediction=False)  # an episode brings what was predicted on arrival
+    return make_rules(base, PLACEMENT, NO_PREDICTION, NO_OBSERVATION)
 
 
 def tables_of(episode: Episode, base: Ordering, rules: Rules) -> Tables:

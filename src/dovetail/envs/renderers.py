@@ -13,7 +13,7 @@ from dovetail.compiled.tables import Row, dtype_of
 from dovetail.domain.policy import JobFacts
 from dovetail.domain.registry import Registry
 from dovetail.envs.batch import QueuePriorityBatch
-from dovetail.simulator.kernel.rows import Demand, Kind, Node, Run
+from dovetail.simulator.kernel.rows import Demand, KindRow, NodeRow, RunRow
 
 Pixels = NDArray[np.uint8]
 
@@ -41,9 +41,11 @@ def moment(batch: QueuePriorityBatch, environment: int) -> DecisionView:
     """What the tables of an environment say."""
     world, stage = batch.stage.worlds[environment], batch.stage
     rows = stage.rows[environment, : stage.shown[environment]]
-    jobs, runs = (_table(world, n, r, "job_count") for n, r in (("jobs", JobFacts), ("runs", Run)))
-    nodes = _table(world, "nodes", Node, "node_count")
-    kinds = _table(world, "kinds", Kind, "kind_count")
+    jobs, runs = (
+        _table(world, n, r, "job_count") for n, r in (("jobs", JobFacts), ("runs", RunRow))
+    )
+    nodes = _table(world, "nodes", NodeRow, "node_count")
+    kinds = _table(world, "kinds", KindRow, "kind_count")
     demands = _table(world, "demands", Demand, "demand_count")
     begin = float(batch.pool.windows.begin[stage.playing[environment]])
     return DecisionView(

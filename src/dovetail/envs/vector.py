@@ -2,6 +2,7 @@
 
     envs = gymnasium.make_vec("dovetail/QueuePriority-v0", num_envs=256, threads=2)
     seen, infos = envs.reset(seed=0)
+    actions = seen["mask"].argmax(axis=1)
     seen, rewards, terminations, truncations, infos = envs.step(actions)
 
 Where an episode ends, the next one begins in the same step (AutoresetMode.SAME_STEP): what is seen

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dovetail.compiled.functions import inner
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.simulator.kernel.heap import sift
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import demand, gathered, scores, waiting
-from dovetail.simulator.kernel.stepping import is_candidate
+from dovetail.simulator.kernel.steps import is_candidate
 
 SHOWN = 256
 """Jobs that a decision shows at most."""
@@ -34,13 +35,13 @@ def show(w: World, out: Ints) -> int:
         _mark_ends(rows[:count], marks)
         best_left = SHOWN - 2 * ENDS
     for at in range((count >> 1) - 1, -1, -1):
-        _sift(rows, keys, at, count)
+        sift(rows, keys, at, count)
     shown, left = 0, count
     while left > 0 and shown < SHOWN:
         job = rows[0]
         left -= 1
         rows[0], keys[0] = rows[left], keys[left]
-        _sift(rows, keys, 0, left)
+        sift(rows, keys, 0, left)
         if count > SHOWN and marks[job] < KEPT:
             if best_left == 0:
                 continue
@@ -84,25 +85,3 @@ def _mark_ends(rows: Ints, marks: Floats) -> None:
             marks[job] = KEPT
             left -= 1
         job -= 1
-
-
-@inner
-def _sift(rows: Ints, keys: Floats, at: int, count: int) -> None:
-    """Let an entry of the heap sink to its place; the lowest (score, row) is on top."""
-    row, key = rows[at], keys[at]
-    while 2 * at + 1 < count:
-        child = 2 * at + 1
-        if child + 1 < count and _precedes(
-            keys[child + 1], rows[child + 1], keys[child], rows[child]
-        ):
-            child += 1
-        if not _precedes(keys[child], rows[child], key, row):
-            break
-        rows[at], keys[at] = rows[child], keys[child]
-        at = child
-    rows[at], keys[at] = row, key
-
-
-@inner
-def _precedes(key: float, row: int, other_key: float, other_row: int) -> bool:
-    return key < other_key or (key == other_key and row < other_row)

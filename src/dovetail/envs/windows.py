@@ -13,13 +13,14 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Backfill, Estimates, Ordering
+from dovetail.domain.policy import Backfill, Ordering
 from dovetail.domain.trace import Trace
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation, Window, warm_window
-from dovetail.traces.estimates import make_estimates
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 PLACEMENT = PLACEMENTS["best-fit"]
@@ -49,7 +50,7 @@ class TraceWindows:
     trace: Trace
     cluster: Cluster
     length: int = 256
-    estimates: str = "noisy:1"
+    estimates: str | Estimates = "noisy:1"  # a kind, or those of the trace's jobs
 
     def __post_init__(self) -> None:
         if not 1 <= self.length <= len(self.trace):
@@ -58,7 +59,9 @@ class TraceWindows:
             )
 
     def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
-        told = make_estimates(self.trace, self.estimates, seed=int(random.integers(1 << 31)))
+        told, seed = self.estimates, int(random.integers(1 << 31))
+        if isinstance(told, str):
+            told = make_estimates(self.trace, told, seed)
         simulation = Simulation(
             self.trace, self.cluster, base, PLACEMENT, Backfill.EASY, told, HISTORY
         )
@@ -68,9 +71,8 @@ class TraceWindows:
         while True:
             first = int(random.integers(len(self.trace) - self.length + 1))
             window = warm_window(whole, first, self.length)
-            # As told on arrival: predictions are those of the whole history, not of the window's.
-            own = Estimates(told.name, whole.estimate[window.rows])
-            yield Episode(window, self.cluster, own, predicted[window.rows])
+            # Predictions are those of the whole history, not of the window's.
+            yield Episode(window, self.cluster, told.take(window.rows), predicted[window.rows])
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,10 @@ from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import plan
 from dovetail.evaluation.run import Run
-from dovetail.policies.policy import OWN, Policy, PolicyLike, as_policy
+from dovetail.policies.placement import OWN
+from dovetail.policies.policy import Policy, PolicyLike, as_policy
+from dovetail.prediction.estimates import default_estimates
+from dovetail.prediction.knowledge import Knowledge
 from dovetail.traces.clusters.load import load_cluster
 from dovetail.traces.inspect import describe
 from dovetail.traces.load import load_trace
@@ -35,7 +38,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """What one policy achieved: the mean over windows of every metric, and each window's."""
 
     label: str
@@ -49,20 +52,20 @@ class Row:
 class Comparison:
     """Rows in the order asked for. `complete` is False when Ctrl-C came before the end."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     bound: Bounds
     config: Mapping[str, Any]
     trace_facts: Mapping[str, Any]
     complete: bool = True
 
-    def __getitem__(self, label: str) -> Row:
+    def __getitem__(self, label: str) -> ComparisonRow:
         """The row of a policy, by its label here or in full."""
         for row in self.rows:
             if label in (row.label, row.policy.label()):
                 return row
         raise ConfigError(f"no row {label!r}; has {', '.join(row.label for row in self.rows)}")
 
-    def best(self, metric: str = "wait_mean") -> Row:
+    def best(self, metric: str = "wait_mean") -> ComparisonRow:
         """The row with the best value; the first of those that share it."""
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
         known = [row for row in self.rows if metric in row.metrics]
@@ -103,10 +106,18 @@ def compare(
     seed, length = whole("seed", seed, low=0), whole("length", length, low=1)
     sequences = None if sequences is None else whole("sequences", sequences, low=1)
     workers = None if workers is None else whole("workers", workers, low=1)
-    run = Run.of(load_trace(trace), load_cluster(cluster), chosen[0], estimates, seed)
+    jobs = load_trace(trace)
+    spec, knowledge = estimates or default_estimates(jobs), Knowledge(jobs)
+    told = tuple(knowledge.estimates(policy.told(spec), seed) for policy in chosen)
+    run = Run(jobs, load_cluster(cluster), chosen[0], knowledge.estimates(spec, seed), seed)
     windows = plan(run.trace, sequences, length, seed)
-    work = Work(run, chosen, windows)
+    work = Work(run, chosen, told, windows)
     labels = _labels(chosen)
+    own = {
+        n: part.name
+        for n, part in zip(labels, told, strict=True)
+        if part.name != run.estimates.name
+    }
     outcomes: dict[Task, Outcome] = {}
     total = len(chosen) * len(windows)
 
@@ -132,6 +143,7 @@ def compare(
             "version": version(),
             "seed": seed,
             "estimates": run.estimates.name,
+            "own_estimates": own,
             "policies": [policy.label() for policy in chosen],
             "sequences": sequences,
             "length": None if sequences is None else length,
@@ -172,12 +184,12 @@ def _comparable(outcomes: Mapping[Task, Outcome], policies: int) -> list[int]:
     return complete or [max(sorted(finished), key=lambda window: finished[window])]
 
 
-def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> Row:
+def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> ComparisonRow:
     numbers = [key for key in outcomes[0].metrics if key != "config"]
     per_window = {key: tuple(float(o.metrics[key]) for o in outcomes) for key in numbers}
     waits = np.concatenate([outcome.wait for outcome in outcomes])
     marks = np.percentile(waits, np.arange(101)) if len(waits) else np.empty(0)
-    return Row(
+    return ComparisonRow(
         label=label,
         policy=policy,
         metrics={key: _mean(values) for key, values in per_window.items()},

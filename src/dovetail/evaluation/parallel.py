@@ -13,10 +13,11 @@ from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
 from dovetail.domain.processes import submit
-from dovetail.evaluation.protocols import Window
+from dovetail.evaluation.protocols import TraceWindow
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
 
@@ -52,7 +53,8 @@ class Work:
 
     run: Run  # of the whole trace, whatever its policy
     policies: tuple[Policy, ...]
-    windows: tuple[Window, ...]
+    told: tuple[Estimates, ...]  # to each of them
+    windows: tuple[TraceWindow, ...]
 
     def tasks(self) -> list[Task]:
         """Window by window, so that what is finished early is comparable."""
@@ -60,8 +62,9 @@ class Work:
         return [Task(w, p) for w in range(len(self.windows)) for p in range(count)]
 
     def perform(self, task: Task, progress: Callable[[float], None] | None = None) -> Outcome:
-        part = self.windows[task.window].cut(self.run)
-        schedule = replace(part, policy=self.policies[task.policy]).replay(progress)
+        policy, told = self.policies[task.policy], self.told[task.policy]
+        whole = replace(self.run, policy=policy, estimates=told)
+        schedule = self.windows[task.window].cut(whole).replay(progress)
         return Outcome(summary(schedule), schedule.wait[schedule.ran])
 
 

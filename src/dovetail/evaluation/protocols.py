@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.run import Run
 from dovetail.traces.split import windows
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TraceWindow:
     """Consecutive jobs of a trace, replayed from an idle cluster."""
 
     start: int
@@ -22,20 +21,21 @@ class Window:
         """The window's jobs with the estimates that they have in the whole trace."""
         if (self.start, self.stop) == (0, len(run.trace)):
             return run
-        seconds = run.estimates.seconds
-        part = None if seconds is None else seconds[self.start : self.stop]
-        trace = run.trace.slice(self.start, self.stop)
-        return replace(run, trace=trace, estimates=Estimates(run.estimates.name, part))
+        return replace(
+            run,
+            trace=run.trace.slice(self.start, self.stop),
+            estimates=run.estimates.take(slice(self.start, self.stop)),
+        )
 
 
-def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[Window, ...]:
+def plan(trace: Trace, sequences: int | None, length: int, seed: int) -> tuple[TraceWindow, ...]:
     """The whole trace once, or `sequences` random windows of `length` jobs.
 
     Windows are the published protocol (RLScheduler, RLTune): they measure how a policy treats a
     burst, not the backlog of weeks, so that both kinds of figures are needed.
     """
     if sequences is None:
-        return (Window(0, len(trace)),)
+        return (TraceWindow(0, len(trace)),)
     if sequences < 1:
         raise ConfigError(f"sequences is {sequences}, expected 1 or more")
-    return tuple(Window(at, at + length) for at in windows(trace, sequences, length, seed))
+    return tuple(TraceWindow(at, at + length) for at in windows(trace, sequences, length, seed))

@@ -16,15 +16,16 @@ from pathlib import Path
 
 from dovetail.domain.arguments import expect, whole
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Backfill, BackfillRule, Estimates, Placement, SlurmBackfill
+from dovetail.domain.estimates import Estimates
+from dovetail.domain.policy import Backfill, BackfillRule, Placement, SlurmBackfill
 from dovetail.domain.provenance import version
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import default_estimates, make_estimates
 from dovetail.simulator import simulate as simulate_parts
 from dovetail.traces.clusters.load import load_cluster
-from dovetail.traces.estimates import default_estimates, make_estimates
 from dovetail.traces.load import load_trace
 
 
@@ -48,9 +49,11 @@ class Run:
         seed: int = 0,
     ) -> Run:
         """From what people write; without estimates those that a scheduler would have had."""
+        policy = as_policy(policy)
         if not isinstance(estimates, Estimates):
-            estimates = make_estimates(trace, estimates or default_estimates(trace), seed)
-        return cls(trace, cluster, as_policy(policy), estimates, seed)
+            told = policy.told(estimates or default_estimates(trace))
+            estimates = make_estimates(trace, told, seed)
+        return cls(trace, cluster, policy, estimates, seed)
 
     def replay(
         self, progress: Callable[[float], None] | None = None, checked: bool = False
@@ -58,8 +61,9 @@ class Run:
         """Simulate it; `progress` gets the share of jobs submitted so far."""
         order, place, fill = self.policy.parts()
         schedule = simulate_parts(
-            self.trace, self.cluster, order, place, fill, self.estimates, HISTORY, progress, checked
-        )
+            self.trace, self.cluster, order, place, fill, self.estimates, HISTORY, progress,
+            checked,
+        )  # fmt: skip
         told = {"version": version()} | ({} if self.seed is None else {"seed": self.seed})
         return replace(schedule, config={**schedule.config, **told})
 

@@ -61,14 +61,23 @@ class Folder:
             check_entry(self.path / name, os.fstat(descriptor), self.owner)
             return file.read(most)
 
-    def write(self, name: str, data: bytes, mode: int = 0o640) -> None:
-        """Put a file there, with these permissions whatever the umask; whole or not at all."""
+    def write(
+        self, name: str, data: bytes, mode: int = 0o640, owner: tuple[int, int] | None = None
+    ) -> None:
+        """Put a file there, with these permissions whatever the umask; whole or not at all.
+
+        owner: user and group that it is given to; only root can. On disk when it returns.
+        """
         part = f".{name}.{secrets.token_hex(8)}"
         descriptor = os.open(part, _NEW, 0o600, dir_fd=self.descriptor)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
+                file.flush()
+                if owner is not None:
+                    os.fchown(descriptor, *owner)
                 os.fchmod(descriptor, mode)
+                os.fsync(descriptor)
             os.replace(part, name, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
         except BaseException:
             with suppress(FileNotFoundError):

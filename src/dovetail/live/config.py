@@ -22,16 +22,20 @@ from dovetail.live.model.mode import Mode
 class SlurmConfig:
     """How Slurm is asked and told."""
 
-    backend: str = "commands"  # text; "json": jobs and nodes as JSON; "rest": slurmrestd
+    backend: str = "commands"  # text; "json": jobs and nodes as JSON; "rest"; "plugin": see there
     bin: str = ""  # folder of squeue, scontrol, ...; empty: PATH
     conf: str = ""  # SLURM_CONF; empty: the environment's
     timeout: float = 30.0  # seconds that one command may take
     rest_url: str = ""  # unix:/run/slurmrestd.sock or http://127.0.0.1:6820
     rest_user: str = ""  # the name that goes with the token; empty: none is told
     rest_token_file: str = ""  # mode 600; empty: rest_auth/local on the socket
+    plugin_table: str = "/run/dovetail/factors"  # that site_factor/dovetail reads
+    plugin_seconds: float = 900.0  # for which it holds after the last reading; at most a day
+    plugin_default: int = 0  # the site factor of new jobs while there is a table
 
     def __post_init__(self) -> None:
         _above("slurm.timeout", self.timeout, 0.0)
+        _above("slurm.plugin_seconds", self.plugin_seconds, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class GuardrailConfig:
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
     trip_hours: float = 2.0  # in active mode, before waits are compared
     trip_jobs: int = 50  # fewer comparisons than these say nothing
+    failures: int = 5  # cycles in a row, unread or refused by Slurm, that end active mode
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -114,6 +119,32 @@ class MetricsConfig:
     host: str = "127.0.0.1"  # the address that is listened on
     port: int = 9877  # 0: no endpoint
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65_535:
+            raise ConfigError(f"metrics.port is {self.port}, expected 0 (none) to 65535")
+        if (self.host and self.host.split() != [self.host]) or "/" in self.host:
+            raise ConfigError(
+                f"metrics.host is {self.host!r}, expected an address such as 127.0.0.1"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class AlertConfig:
+    """A command of the site's own that is run when somebody should know."""
+
+    command: tuple[str, ...] = ()  # its words; kind and sentence are added, no shell; empty: none
+    every: float = 3600.0  # seconds between two alerts of one kind
+    timeout: float = 30.0  # seconds that the command may take
+
+    def __post_init__(self) -> None:
+        if self.command and not self.command[0].startswith("/"):
+            raise ConfigError(
+                f"alerts.command begins with {self.command[0]!r}, expected a path from / on: "
+                'such as ["/usr/local/bin/tell-operators", "--urgent"]'
+            )
+        _above("alerts.every", self.every, 0.0)
+        _above("alerts.timeout", self.timeout, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class TwinConfig:
@@ -121,6 +152,10 @@ class TwinConfig:
 
     every_hours: float = 24.0  # between two comparisons
     days: float = 7.0  # of history that a comparison looks at
+
+    def __post_init__(self) -> None:
+        _above("twin.every_hours", self.every_hours, 0.0)
+        _above("twin.days", self.days, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +166,20 @@ class LiveConfig:
     policy: str = "dovetail"  # ORDER[@PLACEMENT]: a name, or a checkpoint's folder
     estimates: str = "limit"  # or "predicted": from jobs that the journal saw end
     period: float = 60.0  # seconds between cycles
-    min_period: float = 2.0  # a wake-up comes not sooner than this after a cycle
+    min_period: float = 15.0  # a wake-up comes not sooner than this after a cycle
     run_dir: str = "/run/dovetail"  # wake-up pipe, mode file, kill switch, lock
     slurm: SlurmConfig = field(default_factory=SlurmConfig)
     act: ActConfig = field(default_factory=ActConfig)
     guardrails: GuardrailConfig = field(default_factory=GuardrailConfig)
     journal: JournalConfig = field(default_factory=JournalConfig)
     metrics: MetricsConfig = field(default_factory=MetricsConfig)
+    alerts: AlertConfig = field(default_factory=AlertConfig)
     twin: TwinConfig = field(default_factory=TwinConfig)
 
     def __post_init__(self) -> None:
         _above("period", self.period, 0.0)
+        if not self.min_period >= 0.0:
+            raise ConfigError(f"min_period is {self.min_period}, expected 0 or more")
         if self.estimates not in ("limit", "predicted"):
             raise ConfigError(f"estimates is {self.estimates!r}, expected limit or predicted")
 

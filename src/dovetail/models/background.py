@@ -63,14 +63,14 @@ def main(described: Path) -> None:
     most = int(task.memory_gb * 2**30)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     from dovetail.agents.catalogue import AGENTS
-    from dovetail.agents.evolution.players import Players
     from dovetail.agents.history import Site
+    from dovetail.agents.players import LocalPlayers
     from dovetail.traces.clusters.load import load_cluster
     from dovetail.traces.load import load_trace
 
     agent = AGENTS[task.agent]
     site = Site(load_trace(task.trace), load_cluster(task.cluster))
-    agent.load(Players)([site], Path(task.out), agent.configure(task.settings))
+    agent.load(LocalPlayers)([site], Path(task.out), agent.configure(task.settings))
 
 
 if __name__ == "__main__":

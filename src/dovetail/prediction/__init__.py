@@ -1,15 +1,12 @@
-"""Run-time estimates from history."""
+"""How long a job will run: a distribution, from jobs that have ended.
 
-from dovetail.domain.policy import Predictor
-from dovetail.domain.registry import Registry, instances_of
+forecast = predict(trace.jobs, "mixture")     # of every job, as of its submission
+forecast.quantile(0.8), forecast.mean, forecast.remaining(elapsed)
+make_estimates(trace, "predicted:mixture,order=log-mean,reserve=q80")
+"""
+
 from dovetail.prediction.error import PredictionError, prediction_error
 from dovetail.prediction.history import HISTORY
+from dovetail.prediction.predictors import PREDICTORS, Predictor, predict
 
-PREDICTORS: Registry[Predictor] = Registry(
-    "predictor",
-    {HISTORY.name: HISTORY},
-    group="dovetail.predictors",
-    admit=instances_of(Predictor),
-)
-
-__all__ = ["HISTORY", "PREDICTORS", "PredictionError", "prediction_error"]
+__all__ = ["HISTORY", "PREDICTORS", "PredictionError", "Predictor", "predict", "prediction_error"]

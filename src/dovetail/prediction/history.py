@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.compiled.functions import LazyFunction, kernel
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
-from dovetail.domain.policy import OBSERVE, PREDICT, History, Predictor
+from dovetail.domain.policy import OBSERVE, PREDICT, History, OnlinePredictor
 
 RECENT = 15
 """Run times kept per group: enough for a steady median, few enough to follow a user's change."""
@@ -101,6 +101,6 @@ def _observe(history: History, job: int, run: float) -> None:
     observe_row(history, job, run)
 
 
-HISTORY = Predictor(
+HISTORY = OnlinePredictor(
     "history", LazyFunction(PREDICT, _predict), LazyFunction(OBSERVE, _observe), fresh
 )

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.tables import new_table
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
 from dovetail.domain.policy import (
     AccountFacts,
     ClusterFacts,
     DemandFacts,
-    Estimates,
     History,
     JobFacts,
     Ordering,
@@ -130,8 +130,9 @@ def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints
     table = new_table(JobFacts, len(jobs))
     for column in ("submit", "gpus", "deadline", "priority"):
         table[column] = getattr(jobs, column)
-    # Predicted estimates are filled in on arrival.
-    table["estimate"] = 1.0 if estimates.seconds is None else np.maximum(1.0, estimates.seconds)
+    table["estimate"] = np.maximum(1.0, estimates.seconds)
+    table["reserve"] = np.maximum(1.0, estimates.reserve)
+    table["spread"] = estimates.spread
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
     table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
     table["account"] = account
@@ -158,7 +159,7 @@ def _accounts(jobs: Jobs) -> tuple[int, Ints]:
 
 
 def _runs(jobs: Jobs, of_job: Ints) -> Table:
-    table = new_table(rows.Run, len(jobs))
+    table = new_table(rows.RunRow, len(jobs))
     table["run"] = jobs.run
     table["start"] = table["end"] = np.nan
     table["demand"] = of_job
@@ -167,7 +168,7 @@ def _runs(jobs: Jobs, of_job: Ints) -> Table:
 
 def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
     """An idle cluster; every node's release times are still to be worked out."""
-    table = new_table(rows.Node, len(cluster.nodes))
+    table = new_table(rows.NodeRow, len(cluster.nodes))
     for number, kind in enumerate(kinds):
         table["kind"][kind.nodes] = number
         table["place"][kind.nodes] = np.arange(len(kind.nodes))
@@ -182,7 +183,7 @@ def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
 
 
 def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
-    table = new_table(rows.Kind, len(kinds))
+    table = new_table(rows.KindRow, len(kinds))
     sizes = np.array([len(kind.nodes) for kind in kinds])
     table["gpus"] = [kind.gpus for kind in kinds]
     table["free"] = table["gpus"] * sizes
@@ -233,7 +234,7 @@ def _levels(
 
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:
     flat = [(group, option) for options in every for group, option in _grouped(options)]
-    table = new_table(rows.Option, len(flat))
+    table = new_table(rows.OptionRow, len(flat))
     chunks = new_table(rows.Chunk, 2 * len(flat))
     for i, (group, option) in enumerate(flat):
         table[i] = (
@@ -258,6 +259,7 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
     counts = np.array([len(options) for options in every])
     table["kinds"] = [_union(options) for options in every]
+    table["gpus"] = [options[0].gpus if options else 0 for options in every]
     table["speed"] = [max((option.speed for option in options), default=1.0) for options in every]
     table["option_last"] = np.cumsum(counts)
     table["option_first"] = table["option_last"] - counts

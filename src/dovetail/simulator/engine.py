@@ -12,17 +12,17 @@ import numpy as np
 from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
     Backfill,
     BackfillRule,
-    Estimates,
     History,
+    OnlinePredictor,
     Ordering,
     Placement,
-    Predictor,
     SlurmBackfill,
 )
 from dovetail.domain.provenance import inputs_of
@@ -61,12 +61,12 @@ class Simulation:
         placement: Placement,
         backfill: BackfillRule,
         estimates: Estimates,
-        predictor: Predictor | None = None,
+        predictor: OnlinePredictor | None = None,
         warm: Window | None = None,
     ) -> None:
-        predicts = ordering.uses_prediction or estimates.seconds is None
+        predicts = ordering.uses_prediction
         if predicts and predictor is None:
-            raise ConfigError(f"{ordering.name} with {estimates.name} estimates needs a predictor")
+            raise ConfigError(f"{ordering.name} needs a predictor")
         self.trace, self.cluster, self.ordering = trace, cluster, ordering
         self.placement, self.backfill, self.estimates = placement, backfill, estimates
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
@@ -76,7 +76,6 @@ class Simulation:
         self.rules = make_rules(
             ordering,
             placement,
-            estimates,
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
@@ -157,7 +156,7 @@ def simulate(
     placement: Placement,
     backfill: BackfillRule,
     estimates: Estimates,
-    predictor: Predictor | None = None,
+    predictor: OnlinePredictor | None = None,
     progress: Callable[[float], None] | None = None,
     checked: bool = False,
 ) -> Schedule:
@@ -183,7 +182,7 @@ def simulate_window(
     placement: Placement,
     backfill: BackfillRule,
     estimates: Estimates,
-    predictor: Predictor | None = None,
+    predictor: OnlinePredictor | None = None,
 ) -> Schedule:
     """Go on from the state that a window starts in, until all its jobs have ended.
 

@@ -61,6 +61,10 @@ class Option:
     def nodes(self) -> int:
         return self.many + self.few
 
+    @property
+    def gpus(self) -> int:
+        return self.many * self.large[0] + self.few * self.small[0]
+
 
 def kinds_of(cluster: Cluster) -> list[Kind]:
     """The kinds of nodes, in order of their first node."""

@@ -118,7 +118,7 @@ class Planner:
 
     def _asks(self, jobs: list[int]) -> tuple[JobAsk, ...]:
         weights = weights_by_rank(len(jobs))
-        estimates = self._tables.jobs["estimate"]
+        estimates = self._tables.jobs["reserve"]
         return tuple(
             JobAsk(self._shapes_of(self._demand(row)), float(estimates[row]), weight, rank == 0)
             for rank, (row, weight) in enumerate(zip(jobs, weights, strict=True))

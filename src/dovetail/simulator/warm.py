@@ -111,7 +111,7 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
     number = _option_used(w, mine.demand, nodes)
     this = option(w, number)
     mine.start, mine.end = start, start + mine.run / this.speed
-    mine.length = facts.estimate / this.speed
+    mine.length = facts.reserve / this.speed
     mine.expected = start + mine.length
     while mine.expected <= w.now:  # overruns of the past
         mine.length *= 2.0

@@ -21,6 +21,11 @@ FIELDS = (
     "AllocTRES",
     "NNodes",
     "Priority",
+    "Account",
+    "Restarts",
+    "JobName",
+    "WorkDir",
+    "SubmitLine",
 )
 
 _SPELLED = {name.lower(): name for name in FIELDS}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import replace
+from typing import Any
 
 from dovetail.domain.jobs import Names
 from dovetail.domain.trace import Trace
@@ -28,9 +29,10 @@ def anonymise(trace: Trace, key: bytes | None = None) -> Trace:
     """
     drawn = secrets.token_bytes(32) if key is None else key
     hidden = {column: _hidden(column, getattr(trace.jobs, column), drawn) for column in PERSONAL}
-    words = ", ".join(column for column in PERSONAL if hidden[column].values)
+    words = ", ".join(column for column, names in hidden.items() if names.values)
     notes = (*trace.notes, f"anonymised: {words}") if words else trace.notes
-    return replace(trace, jobs=replace(trace.jobs, **hidden), notes=notes)
+    changed: dict[str, Any] = {**hidden}
+    return replace(trace, jobs=replace(trace.jobs, **changed), notes=notes)
 
 
 def _hidden(column: str, names: Names, key: bytes) -> Names:

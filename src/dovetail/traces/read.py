@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -95,13 +96,11 @@ def _count_from_first(table: RawTable) -> None:
 
 
 def _jobs(frame: pl.DataFrame) -> Jobs:
-    exempt = frame["exempt"].cast(pl.Boolean).fill_null(value=False) if "exempt" in frame else None
-    return JobColumns(
-        ids=frame["id"].cast(pl.String).to_list(),
-        exempt=None if exempt is None else exempt.to_numpy(),
-        **numbers_of(frame),
-        **{name: _names(frame[name]) for name in NAMES if name in frame.columns},
-    ).build()
+    columns: dict[str, Any] = {**numbers_of(frame)}
+    columns |= {name: _names(frame[name]) for name in NAMES if name in frame.columns}
+    if "exempt" in frame.columns:
+        columns["exempt"] = frame["exempt"].cast(pl.Boolean).fill_null(value=False).to_numpy()
+    return JobColumns(ids=frame["id"].cast(pl.String).to_list(), **columns).build()
 
 
 def _names(column: pl.Series) -> Names:

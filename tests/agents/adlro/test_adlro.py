@@ -17,7 +17,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.envs.gpu_assignment import AssignmentPool, GpuAssignmentBatch, GpuAssignmentConfig
 from dovetail.policies.learned.assignment_network import AssignmentNetwork
-from dovetail.simulator.kernel.rows import Part, Run
+from dovetail.simulator.kernel.rows import Part, RunRow
 from dovetail.telemetry.wear import WearRule, WearWatch
 
 torch = pytest.importorskip("torch")
@@ -154,7 +154,7 @@ def _ended_jobs(
     """(GPU, predicted, actual) of jobs that have ended since the last look."""
     world = batch.state.worlds[0]
     count = int(world["job_count"])
-    runs = _rows(int(world["runs"]), count, dtype_of(Run))
+    runs = _rows(int(world["runs"]), count, dtype_of(RunRow))
     parts = _rows(int(world["part_table"]), count, dtype_of(Part))
     drawn = batch.pool.config.draw(np.random.default_rng(batch.pool.seeds[0]))
     kinds = batch.pool.episodes.kinds[0]

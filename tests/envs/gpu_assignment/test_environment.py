@@ -15,7 +15,7 @@ import dovetail.envs  # noqa: F401 - registers
 from dovetail.agents.adlro.evaluation import play_pool
 from dovetail.agents.adlro.heuristics import HEURISTICS, fcfs
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.envs.batch import InvalidAction
 from dovetail.envs.gpu_assignment import (
     AssignmentPool,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dovetail.live.backends.base import Unreadable
 from dovetail.live.backends.slurm.job_rows import JobRows
 from dovetail.live.model.snapshot import LiveJob
 
@@ -15,7 +17,8 @@ def printed(rows: JobRows, jobs: list[dict[str, str]]) -> tuple[str, str]:
     """What squeue prints when asked as JobRows wants it, and the token of the question."""
     token, words = rows.question()
     fields = [field.partition(":") for field in words[-1].split(",")]
-    lines = [
+    lines = ["".join(name.upper() + suffix for name, _, suffix in fields)]
+    lines += [
         "".join(job.get(name, DEFAULTS[name]) + suffix for name, _, suffix in fields)
         for job in jobs
     ]
@@ -145,6 +148,18 @@ def test_output_that_ends_in_the_middle_of_a_row_is_a_doubt() -> None:
     jobs, doubts = rows.parse(text[:-40], token)
     assert [job.id for job in jobs] == [1]
     assert len(doubts) == 1
+
+
+@given(st.text(max_size=300))
+def test_garbage_is_never_taken_for_an_empty_queue(text: str) -> None:
+    rows = JobRows()
+    token, _ = rows.question()
+    with pytest.raises(Unreadable, match="no header"):
+        rows.parse(text, token)
+
+
+def test_an_empty_queue_has_its_header() -> None:
+    assert parsed(JobRows()) == ([], [])
 
 
 def test_a_second_reading_tells_of_changes_and_forgets_what_is_gone() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from dovetail.live.backends.base import Unreachable, Unreadable
-from dovetail.live.backends.slurm.json_shapes import answer_of, jobs_of, nodes_of, number_of
+from dovetail.live.backends.slurm.json_shapes import answer_of, jobs_of, nodes_of
 from dovetail.live.model.snapshot import LiveJob
+from dovetail.slurm.json_values import number_of
 
 SAMPLES = Path(__file__).parent / "samples"
 LATER = ("23.02", "23.11", "24.05", "25.05")

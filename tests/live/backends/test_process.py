@@ -121,10 +121,24 @@ def test_after_a_failure_the_controller_is_pinged_before_anything_else(tmp_path:
 
 
 def test_an_empty_queue_is_believed_only_of_a_controller_that_is_up(tmp_path: Path) -> None:
-    program(tmp_path, "squeue", "exit 0")
+    # The header is in the words of the question: that is how squeue would print it.
+    header = 'eval "f=\\${$#}"; echo "$f" | tr -d "\\n" | sed "s/[^,:]*:\\([^,]*\\),*/X\\1/g"; echo'
+    program(tmp_path, "squeue", header)
     program(tmp_path, "scontrol", "echo 'Slurmctld(primary) at vm is DOWN'; exit 1")
     with pytest.raises(Unreachable, match="is DOWN"):
         commands_backend(SlurmConfig(bin=str(tmp_path))).read()
+
+
+@pytest.mark.parametrize("garbage", ["", "Segmentation fault", "slurm 22.05.8", "<html></html>"])
+def test_garbage_with_exit_code_zero_is_never_an_empty_queue(tmp_path: Path, garbage: str) -> None:
+    program(tmp_path, "squeue", f"echo '{garbage}'")
+    program(tmp_path, "sprio", f"echo '{garbage}'")
+    program(tmp_path, "scontrol", "echo 'Slurmctld(primary) at vm is UP'")
+    backend = commands_backend(SlurmConfig(bin=str(tmp_path)))
+    with pytest.raises(Unreadable, match="no header"):
+        backend.read()
+    with pytest.raises(Unreadable, match="no header"):
+        backend.factors()
 
 
 def test_a_slurm_that_orders_by_arrival_has_no_factors(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ from dovetail.live.backends.slurm.show import (
 from dovetail.live.model.snapshot import Factor, LiveJob, Share
 from dovetail.slurm.show import settings_of
 
+HEADER = "JOBID PRIORITY SITE NICE AGE ASSOC FAIRSHARE JOBSIZE PARTITION QOS |TRES\n"
+SHARES = "Account|User|RawShares|RawUsage\n"
+
 SAMPLES = Path(__file__).parent / "samples" / "22.05"
 
 
@@ -84,7 +87,7 @@ def test_factors_add_up_unless_the_priority_was_set_by_hand() -> None:
         "15 1 0 0 0 0 0 0 0 0 |\n"
         "16 77 77 0 0 0 0 0 0 0 |\n"
     )
-    assert factors_of(text) == {
+    assert factors_of(HEADER + text) == {
         4: Factor(1564, 0, False),
         6: Factor(4000000000, 0, True),
         13: Factor(1, -999999, False),
@@ -96,22 +99,22 @@ def test_factors_add_up_unless_the_priority_was_set_by_hand() -> None:
 
 def test_factors_of_trackable_resources_count() -> None:
     text = "4 500 0 0 0 0 0 0 0 0 |cpu=0,gres/gpu=500\n5 500 0 0 0 0 0 0 0 0 |cpu=0,gres/gpu=0\n"
-    assert factors_of(text) == {4: Factor(500, 0, False), 5: Factor(500, 0, True)}
+    assert factors_of(HEADER + text) == {4: Factor(500, 0, False), 5: Factor(500, 0, True)}
 
 
 def test_a_job_in_several_partitions_has_its_best_priority() -> None:
     text = "4 900 7 0 0 0 0 0 893 0 |\n4 300 7 0 0 0 0 0 293 0 |\n"
-    assert factors_of(text) == {4: Factor(900, 7, False)}
+    assert factors_of(HEADER + text) == {4: Factor(900, 7, False)}
 
 
 def test_no_pending_job_no_factors() -> None:
-    assert factors_of("") == {}
+    assert factors_of(HEADER) == {}
 
 
 @pytest.mark.parametrize("text", ["4 1564 0\n", "sprio: what?\n", "4 1 2 3 x 5 6 7 8 9 |\n"])
 def test_other_words_than_numbers_of_sprio_are_refused(text: str) -> None:
     with pytest.raises(Unreadable, match="sprio"):
-        factors_of(text)
+        factors_of(HEADER + text)
 
 
 def test_shares_are_parts_of_the_whole_at_any_depth() -> None:
@@ -119,13 +122,21 @@ def test_shares_are_parts_of_the_whole_at_any_depth() -> None:
         "root|||400\n root|root|1|0\n physics||70|300\n  hot||3|100\n   hot|ada|1|100\n"
         "  cold||1|200\n biology||29|100\n  biology|eve|parent|100\n"
     )
-    assert shares_of(text) == (
+    assert shares_of(SHARES + text) == (
         Share("physics", 0.70, 0.75),
         Share("hot", 0.70 * 0.75, 0.25),
         Share("cold", 0.70 * 0.25, 0.5),
         Share("biology", 0.29, 0.25),
     )
-    assert shares_of("") == ()
+    assert shares_of(SHARES) == ()
+
+
+@pytest.mark.parametrize("garbage", ["", "sshare: unknown\n", "1|2|3|4\n"])
+def test_an_answer_without_its_header_is_none(garbage: str) -> None:
+    with pytest.raises(Unreadable, match="no header"):
+        shares_of(garbage)
+    with pytest.raises(Unreadable, match="no header"):
+        factors_of(garbage)
 
 
 def task(number: int, id: int, array: int = 17, state: str = "PENDING") -> LiveJob:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import statistics
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail.live.cycle.assignment import HIGHEST, LOWEST, assign
+from dovetail.live.model.mark import is_marked
 
 OWN = st.dictionaries(
     st.integers(1, 60), st.integers(LOWEST, 40) | st.integers(1, 100_000), min_size=1, max_size=30
@@ -88,3 +93,73 @@ def test_a_job_bound_by_an_sla_stays_first() -> None:
     values = assign([3, 2, 1], own, own, [100], 10)
     assert values[3] <= 100
     assert values[3] > values[2] > values[1]
+
+
+@st.composite
+def shifts(draw: st.DrawFn) -> tuple[list[int], dict[int, int], dict[int, int]]:
+    """An order, what Slurm gives the jobs, and what they have since the last cycle."""
+    own = draw(OWN)
+    order = draw(st.permutations(sorted(own)))
+    now = assign(order, own, own, [])
+    others = draw(st.permutations(sorted(own)))
+    return draw(st.sampled_from([order, others])), own, now
+
+
+def fewest_changes(order: list[int], now: dict[int, int]) -> int:
+    """By trying: so many jobs at least must move for the values to fall (tests only)."""
+    best = [1] * len(order)
+    for i, job in enumerate(order):
+        for k in range(i):
+            if now[order[k]] - now[job] >= i - k:
+                best[i] = max(best[i], best[k] + 1)
+    return len(order) - max(best)
+
+
+@given(shifts())
+def test_the_fewest_possible_jobs_move_where_there_is_room(
+    case: tuple[list[int], dict[int, int], dict[int, int]],
+) -> None:
+    order, own, now = case
+    values = assign(order, own, now, [])
+    placed = [values[job] for job in order]
+    assert placed == sorted(set(placed), reverse=True)
+    moved = sum(values[job] != now[job] for job in order)
+    fewest = fewest_changes(order, now)
+    assert moved >= fewest
+    if all(a - b > 64 * len(order) for a, b in pairwise(sorted(now.values(), reverse=True))):
+        assert moved == fewest
+
+
+@given(st.integers(0, 10_000), st.sampled_from([(5, 15, 60, 240, 720), tuple(range(10_000))]))
+@settings(max_examples=3, deadline=None)
+def test_a_start_and_an_arrival_cost_under_five_updates(seed: int, limits: tuple[int, ...]) -> None:
+    draw = random.Random(seed)
+    wish: dict[int, tuple[int, int]] = {}
+    own, now, sent = dict[int, int](), dict[int, int](), list[int]()
+
+    def arrive(job: int) -> None:
+        wish[job] = (draw.choice(limits), job)
+        own[job] = now[job] = 1000
+
+    for job in range(1000):
+        arrive(job)
+    for cycle in range(150):
+        order = sorted(wish, key=wish.__getitem__)
+        values = assign(order, own, now, [])
+        placed = [values[job] for job in order]
+        assert placed == sorted(set(placed), reverse=True)
+        sent.append(sum(values[job] != now[job] for job in order))
+        now.update(values)
+        for table in (wish, own, now):
+            table.pop(order[0])
+        arrive(1000 + cycle)
+    assert statistics.mean(sent[1:]) < 5
+
+
+def test_values_of_ours_can_be_told_from_an_operator_s() -> None:
+    own = dict.fromkeys(range(10), 1000)
+    values = assign(list(reversed(range(10))), own, own, [])
+    factors = [values[job] - own[job] for job in own if values[job] != own[job]]
+    assert factors
+    assert all(map(is_marked, factors))
+    assert not any(map(is_marked, (0, 5, 100, 250, -500, 10_000, 12_345)))

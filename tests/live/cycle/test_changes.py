@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.changes import changes_for as _changes_for
+from dovetail.live.cycle.changes import competitors
 from dovetail.live.ledger import LedgerEntry, LedgerView
 from dovetail.live.ledger.restore import changes_back
 from dovetail.live.model.decision import Change, Decision, Hint, Knob, Value
 from dovetail.live.model.first_factor import first_factor
-from dovetail.live.model.snapshot import Factor, Snapshot
+from dovetail.live.model.snapshot import Factor, LivePartition, Snapshot
 from tests.live.builders import running, snapshot, waiting
 
 ACT = ActConfig()
@@ -35,7 +36,20 @@ def held(job: int, knob: Knob, value: Value) -> LedgerView:
 def test_the_fewest_messages_bring_the_order_about() -> None:
     queue = snapshot([waiting(1, priority=900), waiting(2, priority=100)])
     changes = changes_for(Decision(order=(2, 1)), queue, NOTHING, ACT)
-    assert sent(changes) == {"2": (0, 865)}  # one message: there is room above 900
+    assert sent(changes) == {"2": (0, 1787)}  # one message: there is room above 900
+
+
+def test_only_jobs_that_share_nodes_with_ours_keep_us_below_them() -> None:
+    parts = (
+        LivePartition("gpu", ("a",)),
+        LivePartition("cpu", ("b",)),
+        LivePartition("all", ("a", "b")),
+    )
+    queue = snapshot(
+        [waiting(1), waiting(2, partitions=("cpu",)), waiting(3, partitions=("all",))],
+        partitions=parts,
+    )
+    assert competitors(queue, {1}) == [3]
 
 
 def test_an_order_that_is_there_already_sends_nothing() -> None:
@@ -124,5 +138,8 @@ def test_a_frozen_job_that_somebody_holds_is_not_released() -> None:
     assert changes_back((touch,), held) == ()
 
 
-def test_jobs_that_slurm_has_forgotten_need_nothing() -> None:
-    assert changes_back((site(1, 40),), snapshot([waiting(2)])) == ()
+def test_jobs_that_slurm_does_not_show_are_asked_about_and_not_believed_gone() -> None:
+    changes = changes_back((site(1, 40),), snapshot([waiting(2)]))
+    assert sent(changes) == {"1": (None, 0)}
+    frozen = LedgerEntry(1, Knob.PRIORITY, 100, frozenset({900}))
+    assert changes_back((frozen,), snapshot([waiting(2)])) == ()  # somebody may hold it

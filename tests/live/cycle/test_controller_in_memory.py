@@ -8,6 +8,7 @@ import pytest
 
 from dovetail.live.backends.recorded import Fault, RecordedBackend
 from dovetail.live.backends.recorded.backend import ReadFault
+from dovetail.live.config import GuardrailConfig
 from dovetail.live.model.mode import Mode
 from tests.live.memory import full_cluster, steering_in_memory
 
@@ -106,3 +107,73 @@ def test_a_clock_that_jumps_stops_one_cycle(tmp_path: Path) -> None:
         backend.clock_error = 3600.0
         assert "the wall clock went" in controller.cycle().sentence
         assert "the wall clock went" not in controller.cycle().sentence
+
+
+def test_the_budget_survives_a_restart(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster)
+    guardrails = GuardrailConfig(changes_per_hour=4)
+    with steering_in_memory(backend, tmp_path, guardrails=guardrails) as controller:
+        assert controller.cycle().sent == 4  # and then it is killed
+    with steering_in_memory(backend, tmp_path, guardrails=guardrails) as controller:
+        controller.settle()
+        cluster.advance(60.0)
+        assert "4 of 4 sent in the last hour" in controller.cycle().sentence
+        assert controller.mode is Mode.SHADOW
+    assert not cluster.site
+
+
+def test_lost_rights_are_named_and_end_active_mode(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster, [Fault.REFUSED] * 3)
+    guardrails = GuardrailConfig(failures=3)
+    with steering_in_memory(backend, tmp_path, guardrails=guardrails) as controller:
+        report = controller.cycle()
+        assert "Access/permission denied" in report.trouble
+        assert "adminlevel=operator" in report.sentence
+        controller.cycle()
+        assert "changes failed in 3 cycles in a row" in controller.cycle().sentence
+        assert controller.mode is Mode.SHADOW
+    assert not cluster.site
+
+
+def test_a_slurm_that_stays_unreadable_ends_active_mode(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster)
+    guardrails = GuardrailConfig(failures=2)
+    with steering_in_memory(backend, tmp_path, guardrails=guardrails) as controller:
+        controller.cycle()
+        backend.read_faults.extend([ReadFault.DOWN] * 2)
+        first, second = controller.cycle(), controller.cycle()
+        assert first.trouble
+        assert "Slurm cannot be read for 2 cycles" in second.sentence
+        assert (first.mode, second.mode) == (Mode.ACTIVE, Mode.SHADOW)
+    assert not cluster.site
+
+
+def test_a_queue_that_is_suddenly_empty_is_no_evidence(tmp_path: Path) -> None:
+    cluster, _ = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster)
+    with steering_in_memory(backend, tmp_path) as controller:
+        controller.cycle()
+        held = dict(cluster.site)
+        backend.read_faults.append(ReadFault.EMPTY)
+        assert "missing without a trace" in controller.cycle().trouble
+        assert len(controller.ledger.view.entries) == len(held)
+        assert controller.cycle().sent == 0  # what stands is still known as ours
+        assert cluster.site == held
+        backend.read_faults.append(ReadFault.EMPTY)
+        controller.leave("the test says so")  # reads the queue once more, and gets nothing
+    assert not cluster.site
+
+
+def test_a_job_that_slurm_forgot_is_let_go_by_slurm_s_own_word(tmp_path: Path) -> None:
+    cluster, jobs = full_cluster(LIMITS)
+    backend = RecordedBackend(cluster)
+    with steering_in_memory(backend, tmp_path) as controller:
+        controller.cycle()
+        cluster.forget(jobs[1])
+        cluster.advance(60.0)
+        controller.cycle()
+        assert jobs[1] not in {entry.job for entry in controller.ledger.view.entries.values()}
+        assert controller.mode is Mode.ACTIVE

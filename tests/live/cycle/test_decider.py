@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle import selection
 from dovetail.live.cycle.decider import Decider

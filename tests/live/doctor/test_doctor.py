@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ from dovetail.live.doctor import CheckLevel, Checkup, Facts, collect, examine
 from dovetail.live.doctor import host_checks as host
 from dovetail.live.doctor import rights_checks as rights
 from dovetail.live.doctor import slurm_checks as slurm
+from dovetail.live.doctor.facts import shut_out
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import LiveJob, LiveNode, Snapshot
 
@@ -207,3 +209,27 @@ def test_the_shipped_policy_loads(tmp_path: Path) -> None:
     assert facts.config == replace(LiveConfig(), slurm=facts.config.slurm)
     assert facts.model_problem == ""
     assert facts.model_days is not None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="asks what root is told")
+def test_root_is_never_told_to_share_its_group() -> None:
+    settings = {
+        "SlurmUser": "daemon(1)",
+        "PrologSlurmctld": "/x/wake",
+        "EpilogSlurmctld": "/x/wake",
+    }
+    facts = Facts(user="root", settings=settings, shut_out=shut_out("daemon"))
+    assert "usermod" not in rights.hooks(facts).fix
+
+
+def test_hooks_are_found_as_slurm_24_11_words_them() -> None:
+    settings = {key: value for key, value in SETTINGS.items() if "logSlurmctld" not in key}
+    hook = "/usr/local/libexec/dovetail/wake"
+    numbered = {
+        "PrologSlurmctld[0]": "/site/prolog",
+        "PrologSlurmctld[1]": hook,
+        "EpilogSlurmctld[0]": hook,
+    }
+    assert rights.hooks(replace(HEALTHY, settings={**settings, **numbered})).level is OK
+    assert rights.hooks(replace(HEALTHY, settings=settings)).level is WARNING
+    assert rights.hooks(replace(HEALTHY, hook_age=59.5, up=60.0)).level is OK  # whole seconds

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.guardrails import GUARDRAILS, guard, limit_changes, wording
+from dovetail.live.guardrails import GUARDRAILS, guard, limit_changes, words
 from dovetail.live.guardrails.base import GuardrailOutcome, Ruling, Situation
 from dovetail.live.guardrails.slurm_order import slurm_order
 from dovetail.live.model.decision import Change, Decision, Hint, Knob
@@ -34,7 +34,7 @@ def said(
 
 
 def test_the_examples_of_the_documentation_run() -> None:
-    assert doctest.testmod(wording) == (0, 3)
+    assert doctest.testmod(words) == (0, 3)
 
 
 def test_jobs_set_by_hand_are_left_alone_each_with_its_reason() -> None:
@@ -289,26 +289,42 @@ def changes(*jobs: int) -> list[Change]:
     return [Change(job, str(job), Knob.SITE_FACTOR, 0, 7, "first") for job in jobs]
 
 
-def test_only_so_many_changes_are_sent_those_for_the_head_first() -> None:
-    situation = situation_of(sent=((1399.0, 900), (1401.0, 4), (4990.0, 3)))
+def test_only_so_many_changes_are_sent_those_worth_most_first() -> None:
+    queue = [waiting(job, priority=100 - job) for job in (1, 2, 3, 4)]
+    situation = situation_of(*queue, sent=((1399.0, 900), (1401.0, 4), (4990.0, 3)))
     config = GuardrailConfig(changes_per_cycle=3, changes_per_hour=9)
-    sent, verdict = limit_changes(changes(1, 2, 3, 4), situation, config, order=(4, 3, 1))
-    assert [change.job for change in sent] == [4, 3]
+    sent, verdict = limit_changes(changes(1, 2, 3, 4), situation, config, order=(4, 1, 2, 3))
+    assert [change.job for change in sent] == [1, 4]  # 4 goes from the end to the head
     assert verdict == (
         "rate",
         AMENDED,
         "2 of 4 changes may be sent now (3 per cycle; 7 of 9 sent in the last hour): "
-        "the head of the order first",
+        "those that are worth most first",
     )
     sent, verdict = limit_changes(changes(2, 1), situation, config, order=(1, 2))
     assert [change.job for change in sent] == [2, 1]
     assert verdict[1:] == (PASS, "2 changes; 7 of 9 sent in the last hour")
 
 
-def test_nothing_is_sent_when_the_hour_is_used_up() -> None:
+def test_near_its_end_the_budget_goes_to_the_head_of_the_order() -> None:
+    order = tuple(range(1, 201))
+    config = GuardrailConfig(changes_per_hour=100)
+    situation = situation_of(sent=((4990.0, 90),))
+    sent, verdict = limit_changes(changes(7, 150, 8), situation, config, order)
+    assert [change.job for change in sent] == [7, 8]
+    assert verdict[1:] == (
+        AMENDED,
+        "the budget nears its end (90 of 100 sent in the last hour): only 2 changes for the head "
+        "of the order, 1 more wait",
+    )
+
+
+def test_a_budget_that_is_spent_ends_active_mode_and_says_so() -> None:
     config = GuardrailConfig(changes_per_hour=9)
-    sent, _ = limit_changes(changes(1), situation_of(sent=((4990.0, 30),)), config)
+    sent, verdict = limit_changes(changes(1), situation_of(sent=((4990.0, 30),)), config)
     assert sent == ()
+    assert verdict.outcome is FALL_BACK
+    assert verdict.reason.startswith("30 of 9 sent in the last hour: what is left does not do")
 
 
 def test_the_worst_of_all_outcomes_is_the_answer_and_amendments_stand() -> None:

@@ -115,9 +115,9 @@ def test_nothing_is_sent_where_nobody_listens(tmp_path: Path) -> None:
 
 
 def test_the_table_is_readable_by_slurm_and_counts_its_versions(tmp_path: Path) -> None:
-    write_first_factors(tmp_path, [FirstFactor("gpu", 1, 2)])
+    write_first_factors(tmp_path, [FirstFactor("gpu", 1, 2)], 60.0)
     first = (tmp_path / "first_factors").read_text()
-    write_first_factors(tmp_path, [FirstFactor("gpu", 1, 2)])
+    write_first_factors(tmp_path, [FirstFactor("gpu", 1, 2)], 60.0)
     second = (tmp_path / "first_factors").read_text()
     assert (tmp_path / "first_factors").stat().st_mode & 0o777 == 0o644
     assert first.splitlines()[1:] == second.splitlines()[1:] == ["gpu 1 2", "end"]
@@ -136,12 +136,12 @@ def test_the_table_is_readable_by_slurm_and_counts_its_versions(tmp_path: Path) 
 )
 def test_rows_that_the_reader_would_not_take_are_not_written(row: FirstFactor) -> None:
     with pytest.raises(ConfigError):
-        table_text([row], 1)
+        table_text([row], 1, 2)
 
 
 def test_a_table_that_the_reader_would_find_too_large_is_not_written() -> None:
     with pytest.raises(ConfigError, match="fewer rows"):
-        table_text([FirstFactor(f"partition{n}", 1, 1) for n in range(10_000)], 1)
+        table_text([FirstFactor(f"partition{n}", 1, 1) for n in range(10_000)], 1, 2)
 
 
 def test_submit_script_and_writer_agree_on_their_limits() -> None:

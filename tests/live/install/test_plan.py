@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dovetail.domain.errors import ConfigError
 from dovetail.live.install.execution import carry_out
 from dovetail.live.install.places import Places, SlurmSite, look_at_site
 from dovetail.live.install.plan import (
     ALL_PARTS,
+    FileChange,
     InstallPart,
     InstallRefused,
     diff,
@@ -22,8 +25,10 @@ from dovetail.live.install.plan import (
     plan_install,
     plan_uninstall,
 )
+from dovetail.live.install.slurm_checks import read_by_slurm
 from dovetail.live.install.slurm_conf import with_block, without_block
 from dovetail.slurm.conf import settings_of_conf
+from tests.live.slurm import Cluster
 
 CONF = "ClusterName=test\nSchedulerType=sched/backfill # as ever\n"
 STAMP = "20260101T120000"
@@ -81,6 +86,7 @@ def test_taking_the_block_out_gives_the_same_text_byte_for_byte(
 def test_an_installation_writes_these_files_and_no_others(places: Places) -> None:
     install(places)
     assert sorted(content(places)) == [
+        "etc/dovetail/alerts.yml",
         "etc/dovetail/dovetail.toml",
         "etc/dovetail/submit.conf",
         "etc/slurm/dovetail_submit.lua",
@@ -124,8 +130,8 @@ def test_a_hook_is_there_for_as_long_as_slurm_may_run_it(places: Places) -> None
 
 
 def test_the_file_that_is_changed_is_kept_as_a_copy(places: Places) -> None:
-    copies = carry_out(plan_install(look(places), ALL_PARTS), STAMP)
-    (copy,) = copies
+    steps = carry_out(plan_install(look(places), ALL_PARTS), STAMP)
+    (copy,) = [step.copy for step in steps if step.copy]
     assert copy.name == f"slurm.conf.before-dovetail-{STAMP}"
     assert copy.read_text() == CONF
 
@@ -219,7 +225,7 @@ def test_a_sites_own_submit_script_is_kept_and_loads_ours_when_its_owner_says_so
 def test_the_service_alone_needs_no_slurm_conf(tmp_path: Path) -> None:
     places = Places(prefix=tmp_path)
     install(places, frozenset({InstallPart.SERVICE}))
-    assert len(content(places)) == 2
+    assert len(content(places)) == 3
     with pytest.raises(InstallRefused, match="--slurm-conf"):
         plan_install(look(places), ALL_PARTS)
 
@@ -231,6 +237,65 @@ def test_a_file_that_changed_since_it_was_shown_stops_everything(places: Places)
     with pytest.raises(InstallRefused, match="changed since it was shown"):
         carry_out(plan, STAMP)
     assert content(places) == before
+
+
+def test_without_slurm_s_lua_plug_in_the_submit_script_is_refused(
+    places: Places, tmp_path: Path
+) -> None:
+    folder = tmp_path / "plugins"
+    folder.mkdir()
+    site = replace(look(places), plugin_folders=(folder,))
+    with pytest.raises(InstallRefused, match="slurmctld would not start") as refusal:
+        plan_install(site, ALL_PARTS)
+    assert str(folder) in str(refusal.value)
+    assert plan_install(site, frozenset({InstallPart.HOOKS}))
+    (folder / "job_submit_lua.so").touch()
+    assert plan_install(site, ALL_PARTS)
+
+
+def test_where_a_step_fails_every_file_is_as_it_was(places: Places) -> None:
+    before = content(places)
+
+    def refuse(change: FileChange) -> str:
+        if change.path == places.slurm_conf:
+            raise ConfigError("Slurm cannot read it")
+        return "fine"
+
+    with pytest.raises(ConfigError, match=r"Slurm cannot read it. Every file is as it was"):
+        carry_out(plan_install(look(places), ALL_PARTS), STAMP, refuse)
+    assert content(places) == before
+
+
+def test_every_step_says_how_it_was_checked(places: Places) -> None:
+    steps = carry_out(plan_install(look(places), ALL_PARTS), STAMP)
+    assert {step.said for step in steps} == {"written, read back the same"}
+
+
+def test_slurm_itself_reads_the_new_configuration_or_it_is_undone(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    conf = tmp_path / "slurm.conf"
+    text = cluster.layout.slurm_conf.read_text()
+    change = FileChange(conf, conf, None, text + "JobSubmitPluginz=lua\n")
+    with pytest.raises(ConfigError, match="unrecognized key: JobSubmitPluginz"):
+        carry_out([change], STAMP, read_by_slurm(conf))
+    assert not conf.exists()
+    (step,) = carry_out([replace(change, after=text)], STAMP, read_by_slurm(conf))
+    assert step.said == "written, read back the same; scontrol reads it without complaint"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_link_that_slurm_s_user_made_leads_root_nowhere(places: Places) -> None:
+    conf = places.on_disk(places.slurm_conf)
+    victim = places.prefix / "passwd"
+    victim.write_text("root:x:0:0")
+    conf.unlink()
+    conf.symlink_to(victim)
+    os.lchown(conf, 65_534, 65_534)
+    os.chown(conf.parent, 65_534, 65_534)
+    with pytest.raises(ConfigError):
+        carry_out(plan_install(look(places), ALL_PARTS), STAMP)
+    assert victim.read_text() == "root:x:0:0"
 
 
 def test_a_slurm_conf_that_is_a_link_stays_one_and_keeps_its_mode(places: Places) -> None:

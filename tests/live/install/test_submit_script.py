@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,7 +118,7 @@ def test_jobs_without_a_script_are_interactive(full: Cluster) -> None:
 def test_promised_partitions_and_accounts_are_tagged_and_get_no_factor(
     full: Cluster, folder: Path
 ) -> None:
-    write_first_factors(folder / "run", [*ROWS, FirstFactor("prod", 0, 77)])
+    write_first_factors(folder / "run", [*ROWS, FirstFactor("prod", 0, 77)], 60.0)
     by_partition = full.submit(partition="prod")
     by_one_of_several = full.submit(partition="gpu,prod")
     by_account = full.submit(extra=("--account=hospital",))
@@ -141,13 +142,13 @@ def test_promised_partitions_and_accounts_are_tagged_and_get_no_factor(
 def test_new_jobs_get_the_factor_of_the_most_gpus_that_they_reach(
     full: Cluster, folder: Path, asks: tuple[str, ...], factor: int
 ) -> None:
-    write_first_factors(folder / "run", ROWS)
+    write_first_factors(folder / "run", ROWS, 60.0)
     job = full.submit(gpus=0, extra=asks)
     assert factor_of(full, job) == factor
 
 
 def test_arrays_and_other_users_get_factors_as_well(full: Cluster, folder: Path) -> None:
-    write_first_factors(folder / "run", ROWS)
+    write_first_factors(folder / "run", ROWS, 60.0)
     array = full.submit(gpus=2, extra=("--array=1-3",))
     assert factor_of(full, array) == 2000
     if os.geteuid() == 0:
@@ -160,13 +161,22 @@ def test_arrays_and_other_users_get_factors_as_well(full: Cluster, folder: Path)
 
 def test_a_new_table_counts_at_once(full: Cluster, folder: Path) -> None:
     for factor in (100, 200):
-        write_first_factors(folder / "run", [FirstFactor("gpu", 0, factor)])
+        write_first_factors(folder / "run", [FirstFactor("gpu", 0, factor)], 60.0)
         assert factor_of(full, full.submit()) == factor
     remove_first_factors(folder / "run")
     assert factor_of(full, full.submit()) == 0
 
 
-GOOD_HEAD = "dovetail-first-factors 1 {serial}\n"
+def test_a_table_that_nobody_renews_says_nothing_after_its_time(
+    full: Cluster, folder: Path
+) -> None:
+    write_first_factors(folder / "run", [FirstFactor("gpu", 0, 300)], 2.0)
+    assert factor_of(full, full.submit()) == 300
+    time.sleep(4.0)
+    assert factor_of(full, full.submit()) == 0  # the same file, read before
+
+
+GOOD_HEAD = "dovetail-first-factors 2 {serial} 99999999999\n"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +184,8 @@ GOOD_HEAD = "dovetail-first-factors 1 {serial}\n"
     [
         "",
         "\0" * 5000,
-        "dovetail-first-factors 2 1\ngpu 0 7\nend\n",
+        "dovetail-first-factors 1 1\ngpu 0 7\nend\n",
+        "dovetail-first-factors 2 1 1000000000\ngpu 0 7\nend\n",
         GOOD_HEAD + "gpu 0 7\n",  # cut off
         GOOD_HEAD + "gpu 0 7\nend",
         GOOD_HEAD + "gpu 0 7\nend\ngpu 0 8\n",
@@ -186,7 +197,7 @@ GOOD_HEAD = "dovetail-first-factors 1 {serial}\n"
         GOOD_HEAD + "gpu 0 7\n" * 20_000 + "end\n",  # too large
         GOOD_HEAD + "os.execute('touch /tmp/x') 0 7\nend",
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_a_broken_table_is_ignored(full: Cluster, folder: Path, text: str) -> None:
     (folder / "run" / FILE).write_text(text.replace("{serial}", str(abs(hash(text)))))

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from dovetail.domain.errors import ConfigError
-from dovetail.live.config import JournalConfig, load_config
+from dovetail.live.config import JournalConfig, LiveConfig, load_config
 from dovetail.live.cycle.policy import load_policy
+from dovetail.live.doctor.facts import Facts, look_around
 from dovetail.live.journal import Journal, JournalError, JournalReader
 from dovetail.live.model.mode import Mode
 from dovetail.live.service.switchboard import Switchboard
@@ -49,6 +50,40 @@ def test_root_asks_for_a_mode_as_the_owner_of_the_run_folder(open_folder: Path) 
     assert (run / "mode").read_text() == "advise root\n"
     assert (run / "mode").stat().st_uid == NOBODY
     assert Switchboard(run).asked_mode() is Mode.ADVISE
+
+
+@needs_root
+def test_root_acts_as_the_owner_of_the_journal_where_the_run_folder_is_root_s(
+    open_folder: Path,
+) -> None:
+    run, state, config = open_folder / "run", open_folder / "state", open_folder / "dovetail.toml"
+    run.mkdir(mode=0o755)
+    state.mkdir(mode=0o750)
+    os.chown(state, NOBODY, NOBODY)
+    config.write_text(f'run_dir = "{run}"\n[journal]\npath = "{state}/journal.sqlite"\n')
+    live(config, "--cycles", "1")  # fails later, as there is no Slurm that it could ask
+    made = list(state.iterdir())
+    assert {path.stat().st_uid for path in made} <= {NOBODY}
+
+
+@needs_root
+def test_who_may_not_look_is_told_so_in_words(open_folder: Path) -> None:
+    run, state = open_folder / "run", open_folder / "state"
+    for folder in (run, state):
+        folder.mkdir(mode=0o700)
+    (run / "status.json").write_text("{}")
+    Journal.open(JournalConfig(path=str(state / "journal.sqlite"))).close()
+    os.seteuid(NOBODY)
+    try:
+        with pytest.raises(ConfigError, match="run as the daemon's user or root"):
+            Switchboard(run).status()
+        with pytest.raises(JournalError, match="run it as the daemon's user or as root"):
+            JournalReader.open(state / "journal.sqlite")
+        facts = look_around(Facts(LiveConfig(run_dir=str(run), policy="sjf")))
+        assert "may not look" in facts.run_dir_problem or "may not" in facts.run_dir_problem
+        assert not facts.stopped
+    finally:
+        os.seteuid(0)
 
 
 @needs_root

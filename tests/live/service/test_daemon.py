@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from pathlib import Path
 
+import pytest
+
+from dovetail.domain.errors import ConfigError
+from dovetail.live.backends.recorded import RecordedBackend
 from dovetail.live.model.mode import Mode
+from dovetail.live.service.daemon import Daemon
+from dovetail.live.service.switchboard import Switchboard
 from tests.live.cycle.test_controller import fill, queue
+from tests.live.memory import full_cluster, memory_config
 from tests.live.slurm import Cluster
 from tests.live.steering import config_for, running, until, write_config
 
@@ -92,6 +100,39 @@ def test_sighup_takes_up_a_changed_configuration_and_refuses_a_broken_one(
         write_config(config_for(cluster, tmp_path, policy="ljf"), daemon.config)
         daemon.signal(signal.SIGHUP)
         daemon.wait_for("ljf ordered")
+
+
+@pytest.mark.parametrize("how", ["kill switch", "mode"])
+def test_an_operator_is_heard_within_two_seconds_whatever_the_period(
+    cluster: Cluster, tmp_path: Path, how: str
+) -> None:
+    fill(cluster)
+    queue(cluster, [50, 20, 40])
+    with running(cluster, tmp_path, mode=Mode.ACTIVE, period=600.0, min_period=300.0) as daemon:
+        daemon.wait_for("changes sent")
+        began = time.monotonic()
+        if how == "kill switch":
+            (tmp_path / "run" / "stop").touch()
+        else:
+            Switchboard(tmp_path / "run").ask_for(Mode.SHADOW, "ada")
+        daemon.wait_for("left active mode", timeout=10.0)
+        assert time.monotonic() - began < 2.0
+        assert not touched(cluster)
+        said = daemon.said.count("shadow: ")
+        time.sleep(2.5)
+        assert daemon.said.count("shadow: ") <= said + 1  # and then it sleeps again
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [("sjff", "did you mean"), ("sjf+none", "Slurm itself backfills"), ("sjf@nowhere", "nowhere")],
+)
+def test_a_policy_that_does_not_exist_is_refused_at_the_start(
+    tmp_path: Path, policy: str, said: str
+) -> None:
+    config = memory_config(tmp_path, policy=policy)
+    with pytest.raises(ConfigError, match=said):
+        Daemon(config, backend=RecordedBackend(full_cluster([5])[0])).run(1)
 
 
 def test_two_daemons_on_one_journal_are_refused(cluster: Cluster, tmp_path: Path) -> None:

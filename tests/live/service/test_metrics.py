@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import shutil
@@ -24,6 +25,7 @@ from dovetail.live.guardrails.base import GuardrailOutcome, Verdict
 from dovetail.live.guardrails.slurm_order import Moved
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import LiveJob, LivePartition, Snapshot
+from dovetail.live.service.metrics import endpoint
 from dovetail.live.service.metrics.endpoint import Metrics
 from dovetail.live.service.metrics.server import MOST_CONNECTIONS
 
@@ -241,9 +243,29 @@ def test_clients_that_say_nothing_do_not_pile_up(metrics: Metrics) -> None:
     assert closed == b""
 
 
-def test_a_port_in_use_is_told_with_what_to_do(metrics: Metrics) -> None:
-    with pytest.raises(ConfigError, match=r"cannot listen on 127\.0\.0\.1:.* or 0 for none"):
-        Metrics(metrics.config).start()
+def test_a_port_in_use_keeps_nobody_from_steering_and_is_taken_when_it_is_free(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "RETRY", 0.0)
+    config = MetricsConfig("127.0.0.1", free_port())
+    with Metrics(config), Metrics(config) as second:
+        said = caplog.messages[0]
+        assert said.startswith(f"metrics: cannot listen on 127.0.0.1:{config.port}")
+        assert "choose another metrics.port, or 0 for none" in said
+        second.observe(CycleReport(Mode.SHADOW, "all is well"))
+    with Metrics(config) as third, contextlib.closing(second):
+        third.close()
+        second.observe(CycleReport(Mode.SHADOW, "all is well"))
+        with socket.create_connection(("127.0.0.1", config.port), timeout=5):
+            pass
+
+
+@pytest.mark.parametrize("wrong", [-1, 65_536, 987_654])
+def test_a_port_that_cannot_be_is_refused(wrong: int) -> None:
+    with pytest.raises(ConfigError, match=r"expected 0 \(none\) to 65535"):
+        MetricsConfig(port=wrong)
+    with pytest.raises(ConfigError, match="expected an address"):
+        MetricsConfig(host="http://here")
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,9 @@ class Clients:
         if not self.layout.completed_jobs.exists():
             return []
         lines = self.layout.completed_jobs.read_text(errors="replace").splitlines()
-        return [completed_of(line) for line in lines if line]
+        # A name may hold line ends: such a job has no line of its own.
+        told = (line for line in lines if " Name=" in line and " JobState=" in line)
+        return [completed_of(line) for line in told]
 
     def now(self) -> float:
         """Seconds since 1970 in the cluster's time."""

@@ -10,7 +10,8 @@ import pytest
 from dovetail import load_trace
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import TraceError
-from dovetail.domain.policy import Backfill, Estimates, SlurmBackfill
+from dovetail.domain.estimates import Estimates
+from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.live.twin.comparison import Order, compare_with_twin, slurm_order

@@ -93,6 +93,41 @@ def test_a_journal_that_was_damaged_is_set_aside_and_every_factor_taken_back(
     assert not touched(cluster)
 
 
+def with_factor(cluster: Cluster) -> set[int]:
+    return {job for job, factor in cluster.site_factors().items() if factor}
+
+
+def test_a_lost_journal_is_no_all_clear_and_an_operator_s_own_factor_stays(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    fill(cluster)
+    jobs = queue(cluster, [50, 20, 40])
+    own = cluster.submit(gpus=4, extra=("--time=90",))
+    with running(cluster, tmp_path, mode=Mode.ACTIVE, period=0.3) as daemon:
+        daemon.wait_for("changes sent")
+        daemon.kill()
+        cluster.run(["scontrol", "update", f"jobid={own}", "SiteFactor=500"])
+        ours = with_factor(cluster) - {own}
+        assert ours
+        assert ours <= set(jobs)
+        for file in tmp_path.glob("journal.sqlite*"):
+            file.unlink()
+        (tmp_path / "run" / "first_factors").write_text("left behind")
+        done = daemon.command("restore", check=False)
+        assert done.returncode == 1
+        assert "no journal" in done.stdout
+        assert f"{len(ours)} with a site factor that follows Dovetail's pattern" in done.stdout
+        assert "1 with a site factor that nobody can explain" in done.stdout
+        assert "--ours" in done.stderr
+        assert not list(tmp_path.glob("journal.sqlite*"))  # nothing is begun by somebody else
+        assert not (tmp_path / "run" / "first_factors").exists()
+        daemon.again()  # goes on, and says so
+        daemon.wait_for("is in no journal: `dovetail live restore --ours` resets them")
+        daemon.stop()
+        done = daemon.command("restore", "--ours", check=False)
+        assert with_factor(cluster) == {own}, done.stdout
+
+
 def test_a_damaged_model_decides_nothing_and_a_mended_one_is_taken_up(
     cluster: Cluster, tmp_path: Path
 ) -> None:

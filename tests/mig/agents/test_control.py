@@ -81,7 +81,8 @@ def test_a_training_that_was_stopped_goes_on_as_if_it_had_not(tmp_path: Path) ->
         if progress.epoch == 3:
             raise KeyboardInterrupt
 
-    train_repartition(TOY, tmp_path / "torn", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train_repartition(TOY, tmp_path / "torn", stop)
     torn = train_repartition(TOY, tmp_path / "torn")
     whole = train_repartition(TOY, tmp_path / "whole")
     assert np.array_equal(torn.arrays["repartition"], whole.arrays["repartition"])

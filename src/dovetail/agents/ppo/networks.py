@@ -12,7 +12,7 @@ from torch import nn
 from dovetail.agents.ppo.ragged import Decisions
 from dovetail.agents.rltune.starts import Heuristic
 from dovetail.policies.ordering.kernel_network import MIDDLE, NARROW, WIDE
-from dovetail.policies.sampling import Selection
+from dovetail.policies.selections import Selection
 
 LAYERS = ("wide", "middle", "narrow", "logit")
 

@@ -11,7 +11,7 @@ import numpy as np
 from dovetail.domain.jobs import Floats
 from dovetail.domain.registry import Registry
 from dovetail.policies.features import MONTH
-from dovetail.policies.sampling import Selection
+from dovetail.policies.selections import Selection
 
 
 class Heuristic(NamedTuple):

@@ -1,41 +1,43 @@
 """RLTune: priorities learned by PPO against a base policy; resumable, interruptible, validated.
 
-    train_rltune([Site(trace, cluster)], Path("model"), RltuneConfig(base="fcfs", metric="bsld"))
+    learn(lesson, RltuneConfig(base="fcfs", metric="bsld"))
 
-The last tenth of the trace is never looked at. Of the rest, the first eight ninths make the
-windows to learn in, the last ninth those by which the best network is chosen. The folder holds
-the best network (a checkpoint), `training.pt` to go on from, and `logs` for TensorBoard.
+The first eight ninths of what is known make the windows to learn in, the last ninth those by which
+the best network is chosen. The folder holds the best network (a checkpoint), `training.pt` to go
+on from, and `logs` for TensorBoard.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
-from dovetail.agents.history import Parts, Site, divide, facts, refuse_other
+from dovetail.agents.choice.cells import History
+from dovetail.agents.history import facts, refuse_other
 from dovetail.agents.ppo.learner import Ppo, Update
 from dovetail.agents.ppo.networks import KernelActor, QueueCritic
 from dovetail.agents.ppo.rollout import play_best
+from dovetail.agents.replays import Cell
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.rltune.starts import STARTS
-from dovetail.domain.cluster import Cluster
+from dovetail.agents.training import Lesson
+from dovetail.agents.training_run import TrainingRun
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.output import replacing
-from dovetail.domain.trace import Trace
 from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, TraceWindows
 from dovetail.envs.observation import OBSERVATIONS
 from dovetail.envs.visible_jobs import SHOWN
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.policies.sampling import SELECTIONS
+from dovetail.policies.selections import SELECTIONS
 
 STATE_FILE, LOGS = "training.pt", "logs"
 
@@ -57,54 +59,45 @@ class RltuneProgress:
         )
 
 
-def train_rltune(
-    sites: Sequence[Site],
-    folder: Path,
-    config: RltuneConfig,
-    report: Callable[[RltuneProgress], None] = lambda progress: None,
-    workers: int = 1,
-) -> Checkpoint:
-    """Train, or go on where an earlier call with the same configuration stopped.
+def learn(lesson: Lesson, config: RltuneConfig) -> Checkpoint:
+    """The best network on validation; goes on where an earlier call stopped.
 
-    `workers` are threads that step environments; any number finds the same. After a
-    KeyboardInterrupt the best network so far is in the folder.
+    Workers are threads that step environments; any number finds the same.
     """
-    if len(sites) != 1:
+    if len(lesson.histories) != 1:
         raise ConfigError(
-            f"rltune learns from one history at a time, not from {len(sites)}; "
+            f"rltune learns from one history at a time, not from {len(lesson.histories)}; "
             "the agent evolution learns from several"
         )
-    trace, cluster = sites[0]
-    parts = divide(trace, config.length)
-    run = _Run(folder, config, cluster, parts, facts("rltune", config, sites), workers)
+    (history,) = lesson.histories
+    about = {
+        **facts("rltune", config, [history.site]), "estimates": lesson.choice.estimates,
+    }  # fmt: skip
+    run = _RltuneRun(lesson, history, config, about)
     with _one_thread(), closing(run):
-        run.resume()
-        # An epoch ends by writing its state: a training that is interrupted has nothing to save.
-        run.go_on(report)
-    return load_checkpoint(folder)
+        run.go_on(lesson.report)
+    return load_checkpoint(lesson.folder)
 
 
-class _Run:
-    """The state of a training: the learner, the best network, and their files."""
+class _RltuneRun(TrainingRun[RltuneProgress]):
+    """A learner, the best network so far, and what TensorBoard shows of them."""
 
     def __init__(
-        self,
-        folder: Path,
-        config: RltuneConfig,
-        cluster: Cluster,
-        parts: Parts,
-        facts: dict[str, Any],
-        threads: int,
+        self, lesson: Lesson, history: History, config: RltuneConfig, facts: dict[str, Any]
     ) -> None:
-        self.folder, self.config, self.facts = folder, config, facts
+        super().__init__(lesson.folder, config, facts)
+        self.config, self.estimates = config, lesson.choice.estimates
         self.selection = SELECTIONS[config.features]
-        pool = Pool(_windows(parts.learning, cluster, config, config.windows, config.seed))
+        cluster, known = history.site.cluster, len(history.trace)
+        told = Cell(history.trace, cluster, history.forecast, 0, config.seed).told(self.estimates)
+        learning, validation = slice(0, history.learning), slice(history.learning, known)
+        pool = Pool(_windows(history, told, learning, config, config.windows, config.seed))
         count = config.environments
         self.environments = QueuePriorityVector(
-            count, pool=pool, threads=min(threads, count), copy=False
+            count, pool=pool, threads=min(lesson.workers, count), copy=False
         )
         unseen = _windows(
-            parts.validation, cluster, config, config.validation_windows, config.seed + 1
+            history, told, validation, config, config.validation_windows, config.seed + 1
         )
         self.validation = QueuePriorityVector(
             config.validation_windows, pool=Pool(unseen), copy=False
@@ -117,15 +110,13 @@ class _Run:
         if rule is not None:
             self.actor.follow(rule)
         self.learner = Ppo(self.actor, critic, config.ppo)
-        self.epoch, self.best, self.stale = 0, -math.inf, 0
+        self.best = -math.inf
         self.logs: SummaryWriter | None = None
 
-    def resume(self) -> None:
-        """Take up an earlier training of the same configuration; another one is an error."""
+    def resume(self) -> bool:
         path = self.folder / STATE_FILE
         if not path.exists():
-            self.validate()  # the start is the network to beat
-            return
+            return False
         try:
             found = torch.load(path, weights_only=True)
             about = json.loads(found["about"])
@@ -135,6 +126,7 @@ class _Run:
         for name, part in self._parts().items():
             part.load_state_dict(found[name])
         self.epoch, self.best, self.stale = about["epoch"], about["best"], about["stale"]
+        return True
 
     def save(self) -> None:
         about = {"facts": self.facts, "epoch": self.epoch, "best": self.best, "stale": self.stale}
@@ -142,33 +134,31 @@ class _Run:
         with replacing(self.folder / STATE_FILE) as path:
             torch.save({"about": json.dumps(about), **states}, path)
 
-    def go_on(self, report: Callable[[RltuneProgress], None]) -> None:
-        config = self.config
-        self.logs = SummaryWriter(str(self.folder / LOGS), purge_step=self.epoch + 1)
-        while self.epoch < config.epochs and self.stale < config.patience:
-            # All chance of an epoch is its own, so that a training that goes on repeats nothing.
-            random = np.random.default_rng((config.seed, self.epoch))
-            update = self.learner.learn(self.environments, config.episodes_per_epoch, random)
-            self.epoch += 1
-            self._log(update)
-            if self.epoch % config.validate_every == 0 or self.epoch == config.epochs:
-                self.validate()
-            self.save()
-            report(RltuneProgress(self.epoch, config.epochs, config.base, update.gap, self.best))
+    def learn(self) -> float:
+        # Not before the first epoch: what was logged after the last saved one is dropped.
+        self.logs = self.logs or SummaryWriter(str(self.folder / LOGS), purge_step=self.epoch + 1)
+        random = np.random.default_rng((self.config.seed, self.epoch))
+        update = self.learner.learn(self.environments, self.config.episodes_per_epoch, random)
+        self._log(update)
+        return update.gap
 
-    def validate(self) -> None:
-        """Keep the network if it is the best on windows that it never played."""
+    def progress(self, loss: float) -> RltuneProgress:
+        config = self.config
+        return RltuneProgress(self.epoch, config.epochs, config.base, loss, self.best)
+
+    def keep_if_best(self) -> bool:
         every_window = np.arange(self.validation.num_envs)
         seen, _ = self.validation.reset(options={"window": every_window})
         gap = float(play_best(self.validation, self.actor, seen).mean())
         if self.logs is not None:
             self.logs.add_scalar("gap/validation", gap, self.epoch)
-        self.stale += 1
-        if gap > self.best:
-            self.best, self.stale = gap, 0
-            card = {**self.facts, "epoch": self.epoch, "validation_gap": gap}
-            arrays = self.actor.arrays(self.selection)
-            save_checkpoint(self.folder, Checkpoint("rltune", arrays, card))
+        if gap <= self.best:
+            return False
+        self.best = gap
+        card = {**self.facts, "epoch": self.epoch, "validation_gap": gap}
+        arrays = self.actor.arrays(self.selection)
+        save_checkpoint(self.folder, Checkpoint("rltune", arrays, card, self.estimates))
+        return True
 
     def close(self) -> None:
         self.environments.close()
@@ -191,17 +181,19 @@ class _Run:
             ("policy/divergence", update.divergence),
             ("speed/decisions per second", update.decisions / update.seconds),
         ):
-            self.logs.add_scalar(name, value, self.epoch)
+            self.logs.add_scalar(name, value, self.epoch + 1)
 
 
 def _windows(
-    trace: Trace, cluster: Cluster, config: RltuneConfig, count: int, seed: int
+    history: History, told: Estimates, rows: slice, config: RltuneConfig, count: int, seed: int
 ) -> QueuePriorityConfig:
+    trace = history.trace.slice(rows.start, rows.stop)
     length = min(config.length, len(trace))
     return QueuePriorityConfig(
-        TraceWindows(trace, cluster, length, config.estimates),
+        TraceWindows(trace, history.site.cluster, length, told.take(rows)),
         order=config.base,
         metric=config.metric,
+        dense=config.dense,
         observation=OBSERVATIONS[config.features],
         pool=count,
         seed=seed,

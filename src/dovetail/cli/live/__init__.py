@@ -45,10 +45,15 @@ def run(
     """
     if ctx.invoked_subcommand is not None:
         return
+    import logging
+
     from dovetail.cli.live.log import log_to_stderr
+    from dovetail.cli.screen import COMPILING, is_compiled
 
     log_to_stderr()
     settings = daemon_config(config)
+    if not is_compiled():
+        logging.getLogger("dovetail.live").info(COMPILING)
     from dovetail.live.service.daemon import Daemon  # compiles, and so after the account is known
 
     Daemon(settings, config).run(cycles)

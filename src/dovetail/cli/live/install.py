@@ -17,6 +17,7 @@ from dovetail.cli.plain import visible
 from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
+    from dovetail.live.install.execution import Check
     from dovetail.live.install.plan import FileChange, InstallPart
 
 
@@ -63,6 +64,7 @@ def live_install(
     Example:
       dovetail live install --dry-run
     """
+    from dovetail.live.install.execution import no_check
     from dovetail.live.install.places import Places, look_at_site
     from dovetail.live.install.plan import (
         diff,
@@ -71,6 +73,7 @@ def live_install(
         plan_install,
         plan_uninstall,
     )
+    from dovetail.live.install.slurm_checks import plugin_folders, read_by_slurm
 
     if dry_run and yes:
         raise ConfigError("--dry-run and --yes contradict each other; give one of them")
@@ -78,7 +81,8 @@ def live_install(
         raise ConfigError("--accounting changes rights; it needs --yes")
     conf = slurm_conf or Path(os.environ.get("SLURM_CONF") or Places().slurm_conf)
     places = Places(slurm_conf=conf.absolute(), prefix=prefix.absolute())
-    site = look_at_site(places, _own_path())
+    whole = places.prefix == Path("/")  # of a package only its own files can be looked at
+    site = look_at_site(places, _own_path(), plugin_folders(conf) if whole else None)
     chosen = _parts(parts)
     plan = plan_uninstall(site) if uninstall else plan_install(site, chosen)
     for line in diff(plan).splitlines():
@@ -86,7 +90,7 @@ def live_install(
     if not plan:
         typer.echo("every file is as it should be")
     elif yes:
-        _do(plan)
+        _do(plan, read_by_slurm(places.slurm_conf) if whole else no_check)
     else:
         typer.echo(f"\n{len(plan)} files would change; nothing was done. --yes does it.")
     if uninstall:
@@ -114,13 +118,15 @@ def _own_path() -> str:
     return str(beside) if beside.exists() else shutil.which("dovetail") or str(beside)
 
 
-def _do(plan: tuple[FileChange, ...]) -> None:
+def _do(plan: tuple[FileChange, ...], check: Check) -> None:
     from dovetail.live.install.execution import carry_out
 
-    copies = carry_out(plan, time.strftime("%Y%m%dT%H%M%S"))
+    steps = carry_out(plan, time.strftime("%Y%m%dT%H%M%S"), check)
     typer.echo(f"\n{len(plan)} files changed.")
-    for copy in copies:
-        typer.echo(f"as it was before: {copy}")
+    for step in steps:
+        typer.echo(visible(f"{step.path}: {step.said}"))
+        if step.copy is not None:
+            typer.echo(f"  as it was before: {step.copy}")
 
 
 def _say_next(steps: tuple[tuple[str, ...], ...]) -> None:

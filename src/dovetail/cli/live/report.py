@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dovetail.cli.live.options import ConfigOption, daemon_config
+
+if TYPE_CHECKING:
+    from dovetail.live.twin.comparison import Twin
 
 
 def live_report(
@@ -27,9 +31,11 @@ def live_report(
     import json
     from dataclasses import asdict
 
-    from dovetail.cli.screen import facts, results
+    from dovetail.cli.screen import facts, results, warn_of_compiling
+    from dovetail.domain.units import duration
 
     settings = daemon_config(config)
+    warn_of_compiling()
     from dovetail.live.backends import BACKENDS
     from dovetail.live.journal import JournalReader
     from dovetail.live.twin.watch import shadow_report
@@ -40,16 +46,25 @@ def live_report(
     if as_json:
         typer.echo(json.dumps(asdict(twin)))
         return
+    if days is not None and twin.until - twin.since < 0.9 * days * 86_400:
+        typer.echo(f"the journal holds no more than {duration(twin.until - twin.since)} of that")
     results().print(
         facts(
             [
-                ("jobs", f"{twin.jobs:,}, of {(twin.until - twin.since) / 86_400:.1f} days"),
+                ("jobs", f"{twin.jobs:,}, submitted within {duration(twin.until - twin.since)}"),
                 ("mean wait as it was", f"{twin.recorded:,.0f} s"),
                 ("by the twin, Slurm's order", f"{twin.slurm:,.0f} s"),
                 ("by the twin, Dovetail's order", f"{twin.ours:,.0f} s"),
-                ("difference", f"{twin.difference} s, 95 % interval over hours"),
+                ("difference", _difference(twin)),
                 ("the twin is off by", f"{twin.error:.0%} of the mean wait"),
                 ("single jobs differ by", f"{twin.median_error:,.0f} s in the middle"),
             ]
         )
     )
+
+
+def _difference(twin: Twin) -> str:
+    """With its interval, or why there is none."""
+    if math.isnan(twin.difference.low):
+        return f"{twin.difference} s; no interval, as all jobs were submitted within one hour"
+    return f"{twin.difference} s, 95 % interval over hours"

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from dovetail.cli import INTERRUPTED
+from dovetail.cli.interruption import tell_what_was_kept
 from dovetail.cli.mig.options import KERNEL, SLACK, HoursOption, RateOption, drawn_settings
 from dovetail.cli.options import SeedOption
 
@@ -112,7 +114,13 @@ def mig_train(
             last = progress
             fraction(progress.epoch / progress.epochs, str(progress))
 
-        found = agent.train(config, out, report)
+        try:
+            found = agent.train(config, out, report)
+        except KeyboardInterrupt:
+            found = None
     if last is not None:
         typer.echo(f"on the validation days, {last}")
+    if found is None:
+        tell_what_was_kept(out, f"{agent.use} {out}")
+        raise typer.Exit(INTERRUPTED)
     typer.echo(f"wrote {out}; use it: {agent.use} {out} (best at epoch {found.card['epoch']})")

@@ -37,7 +37,7 @@ def trace_import(
     Example:
       SLURM_TIME_FORMAT=%s sacct -a -X -P --noconvert -S 2024-01-01 -o JobIDRaw,User,\\
     Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,\\
-    ReqTRES,AllocTRES,State,Priority > sacct.txt
+    ReqTRES,AllocTRES,State,Priority,Restarts,JobName,WorkDir,SubmitLine > sacct.txt
       dovetail trace import sacct.txt --out history.parquet
       dovetail trace import jobs.csv --map submit=Submitted,duration=Elapsed,gpus=GPUs \\
         --out history.parquet

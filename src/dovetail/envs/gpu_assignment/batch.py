@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dovetail.compiled.native import Kept
 from dovetail.compiled.tables import new_table
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.envs.batch import InvalidAction, Seen, whole_numbers
 from dovetail.envs.gpu_assignment import kernel
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig

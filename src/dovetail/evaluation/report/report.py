@@ -9,7 +9,7 @@ from pathlib import Path
 from dovetail.domain.output import write_whole
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.units import UNKNOWN, count, duration, factor, share
-from dovetail.evaluation.comparison import Comparison, Row
+from dovetail.evaluation.comparison import Comparison, ComparisonRow
 from dovetail.evaluation.report import charts
 from dovetail.evaluation.report.page import definitions, figure, page, table
 from dovetail.evaluation.report.table import COLUMNS, caption, grid
@@ -37,7 +37,7 @@ def report_html(comparison: Comparison, schedules: Mapping[str, Schedule] | None
     return page(title, "".join(body))
 
 
-def baseline(comparison: Comparison) -> Row:
+def baseline(comparison: Comparison) -> ComparisonRow:
     """What others are measured against: FCFS if it was run, else the first policy."""
     found = [row for row in comparison.rows if row.policy.order == "fcfs"]
     return (found or list(comparison.rows))[0]
@@ -90,12 +90,12 @@ def _table(comparison: Comparison) -> str:
     )
 
 
-def _over(row: Row, metric: str, comparison: Comparison) -> str:
+def _over(row: ComparisonRow, metric: str, comparison: Comparison) -> str:
     bound = float(getattr(comparison.bound, metric))
     return f"{factor(row.metrics[metric] / bound)}×" if bound > 0 else UNKNOWN
 
 
-def _interval(row: Row, base: Row) -> str:
+def _interval(row: ComparisonRow, base: ComparisonRow) -> str:
     if row is base:
         return "1"
     ratio = ratio_of_means(row.per_window["wait_mean"], base.per_window["wait_mean"])

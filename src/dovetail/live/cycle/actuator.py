@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from dovetail.live.backends.base import Backend, BackendError
 from dovetail.live.journal import JournalError
 from dovetail.live.ledger import Ledger
-from dovetail.live.ledger.restore import Restored, restore, restore_all
+from dovetail.live.ledger.restore import Restored, restore, restore_all, restore_marked
+from dovetail.live.ledger.unexplained import Unexplained, entries_of, unexplained
 from dovetail.live.model.decision import Change, Knob, Result
 from dovetail.live.model.snapshot import Snapshot
 
@@ -58,7 +60,7 @@ class Actuator:
             self.ledger.expect_requeued(snapshot)
         touched, lost = tuple(self.ledger.view.entries.values()), self._lost_journal()
         if lost:
-            restored = restore_all(self.backend, snapshot, self._send_back)
+            restored = restore_marked(self.backend, snapshot, self._send_back)
         else:
             restored = restore(self.backend, touched, snapshot, self._send_back)
         left = {result.change.job for result in restored.left}
@@ -69,6 +71,27 @@ class Actuator:
             if lost and not left:
                 self.ledger.journal.recovery_done(self.clocks.wall())
         return restored
+
+    def put_back_some(self, jobs: frozenset[int], snapshot: Snapshot) -> Restored:
+        """Undo what the ledger has of these jobs, and let go of those that Slurm does not know."""
+        touched = [each for each in self.ledger.view.entries.values() if each.job in jobs]
+        restored = restore(self.backend, touched, snapshot, self._send_back)
+        left = {result.change.job for result in restored.left}
+        settled = {entry.job for entry in touched} - left
+        with suppress(JournalError):
+            self.ledger.let_go(settled, self.clocks.wall(), "nothing left to undo")
+        return restored
+
+    def left_over(self) -> Unexplained:
+        """What stands on waiting jobs that this journal does not explain."""
+        snapshot = self.backend.read()
+        with suppress(JournalError):
+            return unexplained(snapshot, self.ledger.journal.past.begins())
+        return unexplained(snapshot, math.inf)
+
+    def reset_ours(self, found: Unexplained, snapshot: Snapshot) -> Restored:
+        """Undo exactly the values that follow our pattern."""
+        return restore(self.backend, entries_of(found), snapshot, self._send_back)
 
     def reset_all(self, snapshot: Snapshot) -> Restored:
         """Undo every site factor there is, whoever set it."""

@@ -8,12 +8,13 @@
 >>> priorities = snapshot.own_priorities
 >>> for change in changes_for(decision, snapshot, LedgerView(), ActConfig(), priorities):
 ...     print(change.label, change.knob.value, change.after)
-2 site factor 865
+2 site factor 1787
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from functools import cache
 
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.assignment import assign
@@ -39,10 +40,10 @@ def changes_for(
     knob, factors = KNOBS[config.knob], snapshot.factors
     order = decision.order
     now = {job: factors[job].priority for job in order}
-    ours = now.keys() | decision.beyond
-    others = [factor.priority for job, factor in factors.items() if job not in ours]
+    others = [factors[job].priority for job in competitors(snapshot, now.keys() | decision.beyond)]
     floor = max(map(priorities.__getitem__, decision.beyond), default=0)
-    wanted = assign(order, priorities, now, others, config.horizon, floor)
+    base = priorities if knob is Knob.SITE_FACTOR else {}
+    wanted = assign(order, priorities, now, others, config.horizon, floor, base)
     # Jobs that were at the head once and are far back now get their own priority again.
     for job in own.factors(snapshot).keys() & decision.beyond:
         now[job], wanted[job] = factors[job].priority, priorities[job]
@@ -52,6 +53,29 @@ def changes_for(
         if wanted[job] != has
     ]
     return (*changes, *_pins(decision, snapshot, own))
+
+
+def competitors(snapshot: Snapshot, ours: Set[int]) -> list[int]:
+    """Waiting jobs that are not ours to move, and could run on nodes that ours could run on.
+
+    A job that shares no node with them cannot be passed by them, wherever it stands.
+    """
+    strangers = snapshot.factors.keys() - ours
+    if not strangers:
+        return []
+    nodes = {part.name: frozenset(part.nodes) for part in snapshot.partitions}
+    asked = {snapshot.by_id[job].partitions for job in ours}
+    reached = frozenset[str]().union(*(nodes.get(name, ()) for each in asked for name in each))
+
+    @cache
+    def meets(partitions: tuple[str, ...]) -> bool:
+        # A partition whose nodes nobody told may have any.
+        return any(
+            not nodes.get(p) or not reached.isdisjoint(nodes[p]) for p in partitions or ("",)
+        )
+
+    by_id = snapshot.by_id
+    return [job for job in strangers if job not in by_id or meets(by_id[job].partitions)]
 
 
 def _change(

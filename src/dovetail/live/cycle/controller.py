@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
 from dovetail.live.backends.base import Backend, BackendError
@@ -22,10 +23,12 @@ from dovetail.live.cycle.queue_window import Estimate
 from dovetail.live.cycle.report import CycleReport, Waits
 from dovetail.live.cycle.round import CycleRound, TwinComparison, cycle_of, glimpse_of, report_of
 from dovetail.live.cycle.sentence import sentence_of
+from dovetail.live.cycle.trouble import Streak, cause_of, refused, unbelievable
 from dovetail.live.guardrails.base import Glimpse, GuardrailOutcome, Situation
 from dovetail.live.journal import Journal, JournalError, Outcomes
-from dovetail.live.journal.records import NOTHING_HAPPENED
+from dovetail.live.journal.records import GONE, NOTHING_HAPPENED
 from dovetail.live.ledger import Ledger
+from dovetail.live.model.mark import is_marked
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
 
@@ -59,16 +62,25 @@ class LiveController:
         self._decider = decider
         self._outcomes = Outcomes.resume(journal.past)
         self._before: Glimpse | None = None
-        self._sent: deque[tuple[float, int]] = deque()
+        self._seen: frozenset[int] = frozenset()  # jobs of the last reading that was believed
+        self._unread, self._refused = Streak(), Streak()
+        self._sent = self._sent_before()
         self._active_since = self.clocks.steady()
         self._waits: Mapping[str, Waits] = {}
         self._waits_asked = -math.inf
+
+    def _sent_before(self) -> deque[tuple[float, int]]:
+        """(steady, how many) of changes in the last hour, those of a daemon before us included."""
+        wall, steady = self.clocks.wall(), self.clocks.steady()
+        past = self.journal.past.sent(wall - HOUR)
+        return deque((steady - max(0.0, wall - when), count) for when, count in past)
 
     def cycle(self) -> CycleReport:
         """One round in six steps; what went wrong is in its report and its sentence."""
         with suppress(Exception):  # said below, where it is needed
             self.decider()  # before the queue is read, which would grow old meanwhile
         self.round = this = CycleRound(self.clocks.steady())
+        was = self.mode
         try:
             sentence = self._steps(this)
             self._record(this, sentence)  # 6. Record: what was seen, decided, said and done.
@@ -78,7 +90,7 @@ class LiveController:
                 # Nothing stays set that only a journal could undo. The queue is read afresh: what
                 # was read before may be older than what this cycle has sent.
                 sentence = self.leave(f"the journal cannot be written: {error}")
-        return report_of(
+        report = report_of(
             this,
             self.mode,
             sentence,
@@ -87,6 +99,13 @@ class LiveController:
             self._waits,
             self.comparison,
         )
+        fell_back = was is Mode.ACTIVE and self.mode is not Mode.ACTIVE
+        return replace(report, fell_back=fell_back, budget_spent=self._budget_spent())
+
+    def _budget_spent(self) -> float:
+        since = self.clocks.steady() - HOUR
+        sent = sum(count for steady, count in self._sent if steady >= since)
+        return sent / self.config.guardrails.changes_per_hour
 
     def _steps(self, this: CycleRound) -> str:
         """Observe, decide, guard, assign and act; what came of it, in a sentence."""
@@ -94,11 +113,17 @@ class LiveController:
         try:
             this.snapshot = snapshot = self.backend.read()
         except BackendError as error:
-            self._before = None
-            return f"Slurm cannot be read, nothing done: {error}"
+            return self._unreadable(this, str(error))
+        doubt = unbelievable(self._seen, snapshot, self.config.guardrails)
+        if doubt and self._unread.length < self.config.guardrails.failures:
+            this.snapshot = None  # no evidence of anything, not for the record either
+            return self._unreadable(this, doubt)
+        self._unread.note(False)
+        self._seen = frozenset(job.id for job in snapshot.jobs if job.pending or job.running)
         self.last_good = self.clocks.steady()
         this.read = self.last_good - this.began
         self.ledger.look(snapshot)
+        this.trouble = self._unknown_factors(snapshot)
         # 2. decide, 3. guard, 4. assign: see `make_plan`. Pure, and so free to fail.
         try:
             situation = self._situation(snapshot, this.read)
@@ -114,19 +139,42 @@ class LiveController:
         self._before = glimpse_of(snapshot, self.clocks.steady(), this.plan)
         return sentence
 
+    def _unknown_factors(self, snapshot: Snapshot) -> str:
+        """Factors that look like ours and are in no journal, in words; empty: there are none."""
+        marked = {job for job, factor in snapshot.factors.items() if is_marked(factor.site)}
+        unknown = len(marked - self.ledger.view.factors(snapshot).keys()) if marked else 0
+        if not unknown:
+            return ""
+        return (
+            f"{unknown:,} jobs have a site factor that follows Dovetail's pattern and is in no "
+            "journal: `dovetail live restore --ours` resets them"
+        )
+
+    def _unreadable(self, this: CycleRound, why: str) -> str:
+        """Nothing is known and nothing done; if it lasts, jobs are given back."""
+        this.trouble = why
+        cycles = self._unread.note(True)
+        if self.mode is Mode.ACTIVE and cycles >= self.config.guardrails.failures:
+            return self.leave(f"Slurm cannot be read for {cycles} cycles: {why}")
+        return f"Slurm cannot be read, nothing done: {why}"
+
     def _act(self, this: CycleRound, snapshot: Snapshot, plan: CyclePlan) -> str:
         if self.mode is not Mode.ACTIVE:
-            return sentence_of(self.mode, snapshot, plan)
+            return sentence_of(self.mode, snapshot, plan, trouble=this.trouble)
         if plan.outcome is GuardrailOutcome.FALL_BACK:
             return self.leave(plan.objections[0].reason, snapshot)
         if not plan.may_act or self.stopped():
-            return sentence_of(self.mode, snapshot, plan)
+            return sentence_of(self.mode, snapshot, plan, trouble=this.trouble)
         if plan.changes:
             began = self.clocks.steady()
             self._sent.append((began, len(plan.changes)))
             this.results = self.actuator.send(plan.changes)
             this.act = self.clocks.steady() - began
-        return sentence_of(self.mode, snapshot, plan, this.results)
+            this.trouble = cause_of(this.results) or this.trouble
+            cycles = self._refused.note(refused(this.results))
+            if cycles >= self.config.guardrails.failures:
+                return self.leave(f"changes failed in {cycles} cycles in a row: {this.trouble}")
+        return sentence_of(self.mode, snapshot, plan, this.results, this.trouble)
 
     def _record(self, this: CycleRound, sentence: str) -> None:
         """Write the cycle down; JournalError where that cannot be."""
@@ -140,8 +188,18 @@ class LiveController:
         verdicts = this.plan.verdicts if this.plan else ()
         cycle = cycle_of(this, self.mode, sentence, wall, steady)
         self.journal.record(cycle, this.snapshot, decision, verdicts, happened)
-        gone = [end.job for end in happened.ended if end.left]
-        self.ledger.let_go(gone, wall, "the job is gone")
+        ended = [end.job for end in happened.ended if end.left and end.state != GONE]
+        self.ledger.let_go(ended, wall, "the job has ended")
+        lost = [end.job for end in happened.ended if end.state == GONE]
+        if lost and self.mode is Mode.ACTIVE and this.snapshot and not self.stopped():
+            self._ask_after(lost, this.snapshot)
+
+    def _ask_after(self, jobs: Sequence[int], snapshot: Snapshot) -> None:
+        """Jobs that Slurm no longer shows: given back, should they be there all the same."""
+        try:
+            self.actuator.put_back_some(frozenset(jobs), snapshot)
+        except BackendError as error:  # then they stay in the ledger
+            self.round.trouble = self.round.trouble or str(error)
 
     def decider(self) -> Decides:
         """The policy: loaded when it is first needed, and again after it could not be."""
@@ -228,6 +286,7 @@ class LiveController:
         if self.mode is Mode.ACTIVE:
             said = f"{self.leave(why)}; {said}"
         self.mode = mode
+        self._refused.note(False)
         self._active_since = self.clocks.steady()
         # What the twin is wrong by stays true; what it said of the last stretch does not.
         self.comparison = TwinComparison(bias=self.comparison.bias)

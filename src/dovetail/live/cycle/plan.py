@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from dovetail.live.config import LiveConfig
+from dovetail.live.config import GuardrailConfig, LiveConfig
 from dovetail.live.cycle.changes import changes_for
+from dovetail.live.cycle.settling import settled
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
+from dovetail.live.guardrails.displacement import latest_places
+from dovetail.live.guardrails.lines import line_of
 from dovetail.live.guardrails.slurm_order import Moved, moved, slurm_order
 from dovetail.live.ledger import LedgerView
 from dovetail.live.model.decision import Change, Decision
 from dovetail.live.model.snapshot import Snapshot
+
+SLACK = 4
+"""One in so many places of `displacement` is kept for the dead band, see settling.py."""
+
+
+TRIES = 5
+"""How often jobs that would stand too far back are taken out of the dead band."""
 
 
 class Decides(Protocol):
@@ -51,7 +61,11 @@ def make_plan(
     decision = decider.decide(situation.snapshot)
     began = time.perf_counter()
     # 3. Guard: what may not be, is amended or stops the round.
-    decision, verdicts, outcome = guard(decision, situation, config.guardrails)
+    limits = config.guardrails
+    slack = limits.displacement // SLACK
+    strict = replace(limits, displacement=limits.displacement - slack)
+    decision, verdicts, outcome = guard(decision, situation, strict)
+    decision = _settle(decision, situation, limits, slack)
     # 4. Assign: the order as priorities, with as few changes as possible.
     changes = changes_for(decision, situation.snapshot, own, config.act, situation.own_priorities)
     changes, verdict = limit_changes(changes, situation, config.guardrails, decision.order)
@@ -64,3 +78,24 @@ def make_plan(
         moved=moved(decision.order, slurm_order(decision.order, situation)),
         guard_seconds=time.perf_counter() - began,
     )
+
+
+def _settle(
+    decision: Decision, situation: Situation, limits: GuardrailConfig, slack: int
+) -> Decision:
+    """Leave jobs behind the head where they are, unless a guardrail's limit would be passed."""
+    factors, order = situation.snapshot.factors, decision.order
+    if any(job not in factors for job in order):
+        return decision
+    now = {job: factors[job].priority for job in sorted(order)}
+    present = sorted(now, key=now.__getitem__, reverse=True)  # of equal ones the older first
+    line = line_of(situation.snapshot, limits.binding)
+    latest = latest_places(slurm_order(order, situation), situation, limits)
+    must: set[int] = set()
+    for _ in range(TRIES):
+        found = settled(order, present, line, slack=slack, must=must)
+        late = {job for place, job in enumerate(found) if place > latest[job]}
+        if not late:
+            return replace(decision, order=found)
+        must |= late
+    return decision

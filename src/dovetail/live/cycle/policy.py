@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dovetail.domain.errors import ConfigError, DovetailError
 from dovetail.files import check_file
 from dovetail.policies.policy import SHIPPED, Policy, checkpoint_folder, order_in
 
@@ -19,6 +20,26 @@ def load_policy(name: str) -> Policy:
         for file in sorted(folder.iterdir()):
             check_file(file)
     return Policy.parse(name)
+
+
+def check_policy(name: str) -> None:
+    """Refuse what no mending of a model's file will make a policy.
+
+    >>> check_policy("sjf+none")
+    Traceback (most recent call last):
+    dovetail.domain.errors.ConfigError: policy is 'sjf+none': Slurm itself backfills, as its own \
+configuration says; write ORDER[@PLACEMENT]
+    """
+    if "+" in name and checkpoint_folder(name) is None:
+        raise ConfigError(
+            f"policy is {name!r}: Slurm itself backfills, as its own configuration says; "
+            "write ORDER[@PLACEMENT]"
+        )
+    if site_model(name) is None:
+        try:
+            Policy.parse(name).parts()
+        except DovetailError as problem:
+            raise ConfigError(f"policy is {name!r}: {problem}") from None
 
 
 def model_trained(policy: str) -> float:

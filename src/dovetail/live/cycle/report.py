@@ -57,6 +57,9 @@ class CycleReport:
     verdicts: tuple[Verdict, ...] = ()
     sent: int = 0  # changes, the failed ones included
     failed: int = 0
+    trouble: str = ""  # what went wrong and what to do about it; empty: nothing
+    fell_back: bool = False  # active mode was left, not by an operator
+    budget_spent: float = 0.0  # part of the hour's changes
     twin_difference: float = math.nan  # last comparison: mean wait here / with Slurm alone - 1
     twin_error: float = math.nan  # the twin's mean wait / the real one - 1, over the same time
 

@@ -26,6 +26,7 @@ class CycleRound:
     results: tuple[Result, ...] = ()
     read: float = math.nan  # seconds
     act: float = 0.0
+    trouble: str = ""  # what went wrong, in words
 
     @property
     def failed(self) -> int:
@@ -85,6 +86,7 @@ def report_of(
         partitions=loads(this.snapshot, waits) if this.snapshot else {},
         sent=len(this.results),
         failed=this.failed,
+        trouble=this.trouble,
         twin_difference=comparison.difference,
         twin_error=comparison.error,
     )

@@ -12,7 +12,11 @@ from dovetail.live.model.snapshot import Snapshot
 
 
 def sentence_of(
-    mode: Mode, snapshot: Snapshot, plan: CyclePlan, results: Sequence[Result] | None = None
+    mode: Mode,
+    snapshot: Snapshot,
+    plan: CyclePlan,
+    results: Sequence[Result] | None = None,
+    trouble: str = "",
 ) -> str:
     """Such as `active: 40 wait, 12 run; saf ordered 38 (2 left alone); 7 changes sent`."""
     decision = plan.decision
@@ -22,6 +26,8 @@ def sentence_of(
         + (f", {len(decision.untouched)} left alone" if decision.untouched else ""),
         _done(mode, plan, results),
     ]
+    if trouble:
+        said.append(trouble)
     if plan.outcome is not GuardrailOutcome.PASS:
         said += [f"{verdict.guardrail}: {verdict.reason}" for verdict in plan.objections]
     return "; ".join(said)

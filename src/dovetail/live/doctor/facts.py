@@ -65,17 +65,18 @@ def collect(config_path: Path) -> Facts:
     except (DovetailError, OSError) as error:
         config_problem = str(error)
     facts = Facts(config, config_path, config_problem, _user())
-    return _asked_slurm(_looked_around(facts))
+    return _asked_slurm(look_around(facts))
 
 
-def _looked_around(facts: Facts) -> Facts:
+def look_around(facts: Facts) -> Facts:
+    """What there is on this machine."""
     config = facts.config
     run_dir, journal = Path(config.run_dir), Path(config.journal.path)
     model_problem, model_days = _model(config.policy)
     return replace(
         facts,
         run_dir_problem=_not_writable(run_dir),
-        stopped=config.kill_switch.exists(),
+        stopped=_is_there(config.kill_switch),
         journal_problem=_not_writable(journal.parent),
         journal_free_mb=_free_mb(journal.parent),
         model_problem=model_problem,
@@ -103,8 +104,10 @@ def _asked_slurm(facts: Facts) -> Facts:
         settings=settings,
         admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
         submit_script=_submit_script(settings),
-        shut_out=_shut_out(settings.get("SlurmUser", "").partition("(")[0]),
-        hook_age=_age(Path(settings.get("PrologSlurmctld", ""))),
+        shut_out=shut_out(settings.get("SlurmUser", "").partition("(")[0]),
+        hook_age=min(
+            map(_age, map(Path, hook_scripts(settings, "PrologSlurmctld"))), default=math.inf
+        ),
         up=_up(settings),
         clock_gap=_clock_gap(commands),
     )
@@ -142,22 +145,37 @@ def _read_once(facts: Facts) -> Facts:
     return replace(facts, snapshot=snapshot, read_seconds=time.monotonic() - started)
 
 
-def _shut_out(name: str) -> bool:
+def shut_out(name: str) -> bool:
     """False also where this machine does not know the user: then the hooks run elsewhere."""
     try:
         user = pwd.getpwnam(name)
     except KeyError:
         return False
-    if user.pw_uid in (0, os.geteuid()):
+    # Root needs no group to enter; and who root would act as, nobody knows without its folder.
+    if user.pw_uid in (0, os.geteuid()) or os.geteuid() == 0:
         return False
     return os.getegid() not in os.getgrouplist(name, user.pw_gid)
 
 
-def _age(path: Path) -> float:
+def _age(script: str) -> float:
+    path = Path(script)
     try:
         return time.time() - path.stat().st_mtime if path.is_absolute() else math.inf
     except OSError:
         return math.inf
+
+
+def hook_scripts(settings: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """The scripts of a hook: one up to 24.05, numbered ones from 24.11 on.
+
+    >>> hook_scripts({"PrologSlurmctld[0]": "/a", "PrologSlurmctld[1]": "/b"}, "PrologSlurmctld")
+    ('/a', '/b')
+    """
+    return tuple(
+        value
+        for key, value in settings.items()
+        if key.partition("[")[0] == name and value not in ("", "(null)")
+    )
 
 
 def _up(settings: Mapping[str, str]) -> float:
@@ -193,9 +211,21 @@ def _user() -> str:
 
 
 def _not_writable(folder: Path) -> str:
-    if not folder.is_dir():
-        return f"{folder}: no such folder"
-    return "" if os.access(folder, os.W_OK | os.X_OK) else f"{folder}: {_user()} may not"
+    if not _is_there(folder):
+        return f"{folder}: no such folder, or {_user()} may not look"
+    return (
+        ""
+        if os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
+        else f"{folder}: {_user()} may not"
+    )
+
+
+def _is_there(path: Path) -> bool:
+    """False also where nobody lets us look: that is said elsewhere."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _free_mb(folder: Path) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
-from dovetail.live.doctor.facts import Facts
+from dovetail.live.doctor.facts import Facts, hook_scripts
 from dovetail.live.model.mode import Mode
 
 
@@ -68,8 +68,8 @@ def _has_accounting(facts: Facts) -> bool:
 
 def hooks(facts: Facts) -> Checkup:
     name = "hooks"
-    scripts = [facts.settings.get(key, "") for key in ("PrologSlurmctld", "EpilogSlurmctld")]
-    if not all(script.endswith("/wake") for script in scripts):
+    scripts = [hook_scripts(facts.settings, key) for key in ("PrologSlurmctld", "EpilogSlurmctld")]
+    if not all(any(script.endswith("/wake") for script in each) for each in scripts):
         return warning(
             name,
             f"Slurm does not wake the daemon: it looks every {facts.config.period:g} s only "
@@ -83,7 +83,8 @@ def hooks(facts: Facts) -> Checkup:
             f"they run as {slurm_user}, who may not enter {facts.config.run_dir}",
             f"usermod --append --groups {facts.user} {slurm_user}, then restart slurmctld",
         )
-    if facts.hook_age < facts.up:
+    # The controller tells its start in whole seconds.
+    if facts.hook_age < facts.up - 1.0:
         # Seen with 22.05.8: `scontrol reconfigure` shows a new hook and does not run it.
         return warning(
             name,

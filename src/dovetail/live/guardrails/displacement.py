@@ -10,7 +10,7 @@ from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.fair_share import kept_places
 from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import places, slurm_order
-from dovetail.live.guardrails.wording import jobs, some
+from dovetail.live.guardrails.words import jobs, some
 from dovetail.live.model.decision import Decision
 
 NAME = "displacement"

@@ -12,7 +12,7 @@ from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import places, slurm_order
 from dovetail.live.guardrails.starvation import starving
-from dovetail.live.guardrails.wording import shortened, some
+from dovetail.live.guardrails.words import shortened, some
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import Share
 

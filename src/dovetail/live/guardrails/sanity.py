@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Glimpse, Ruling, Situation, passed, stopped
-from dovetail.live.guardrails.wording import jobs, some
+from dovetail.live.guardrails.words import jobs, some
 from dovetail.live.model.decision import Decision
 
 NAME = "sanity"

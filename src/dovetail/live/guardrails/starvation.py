@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dovetail.domain.units import duration
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
-from dovetail.live.guardrails.wording import jobs, shortened
+from dovetail.live.guardrails.words import jobs, shortened
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import LiveJob
 

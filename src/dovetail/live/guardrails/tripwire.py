@@ -7,7 +7,7 @@ import math
 from dovetail.domain.units import duration
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, fallen_back, passed
-from dovetail.live.guardrails.wording import jobs
+from dovetail.live.guardrails.words import jobs
 from dovetail.live.model.decision import Decision
 
 NAME = "tripwire"

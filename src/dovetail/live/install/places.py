@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dovetail.domain.errors import ConfigError
+from dovetail.files import Untrusted
+from dovetail.files.trust import behind_system_links
 from dovetail.slurm.conf import includes_of
 
 
@@ -28,8 +30,23 @@ class Places:
     prefix: Path = Path("/")
 
     def on_disk(self, path: Path) -> Path:
-        """Links are followed: a slurm.conf that is one stays one."""
-        return (self.prefix / path.relative_to(path.anchor)).resolve()
+        """Where it is written; links that root made are followed, and stay what they are.
+
+        A link that somebody else made could lead anywhere, and is refused.
+        """
+        place = self.prefix / path.relative_to(path.anchor)
+        try:
+            real = behind_system_links(place, place.parent.stat().st_uid)
+        except FileNotFoundError:
+            return place
+        except Untrusted as problem:
+            raise ConfigError(f"{problem}; nothing was done") from None
+        if real.is_symlink():
+            raise ConfigError(
+                f"{real}: a link that is not root's, or in a folder that is not: it could lead "
+                "anywhere; name the file itself with --slurm-conf. Nothing was done"
+            )
+        return real
 
     @property
     def config(self) -> Path:
@@ -38,6 +55,10 @@ class Places:
     @property
     def submit_settings(self) -> Path:
         return self.config_dir / "submit.conf"
+
+    @property
+    def alerts(self) -> Path:
+        return self.config_dir / "alerts.yml"
 
     @property
     def wake(self) -> Path:
@@ -75,17 +96,20 @@ class SlurmSite:
     dovetail: str  # path of the command
     files: Mapping[Path, str] = field(default_factory=dict)  # only those that exist
     included: tuple[str, ...] = ()  # texts of files that slurm.conf includes
+    plugin_folders: tuple[Path, ...] | None = None  # None: not to be looked into, as for a package
 
 
-def look_at_site(places: Places, dovetail: str) -> SlurmSite:
+def look_at_site(
+    places: Places, dovetail: str, plugin_folders: tuple[Path, ...] | None = None
+) -> SlurmSite:
     """Read every file that an installation could touch."""
     known = (
         places.slurm_conf, places.job_submit, places.submit_script, places.config,
-        places.submit_settings, places.wake, places.unit,
+        places.submit_settings, places.wake, places.unit, places.alerts,
     )  # fmt: skip
     files = {path: _read(places.on_disk(path)) for path in known if places.on_disk(path).exists()}
     conf = files.get(places.slurm_conf, "")
-    return SlurmSite(places, dovetail, files, tuple(_included(places, conf)))
+    return SlurmSite(places, dovetail, files, tuple(_included(places, conf)), plugin_folders)
 
 
 def _included(places: Places, conf: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Puts Dovetail's files beside Slurm's, and takes them away again; a plan first, then the deed.
+"""Puts Dovetail's files beside Slurm's, and takes them away again: first a plan, then its steps.
 
 >>> from dovetail.live.install.places import Places
 >>> site = SlurmSite(Places(), "/usr/bin/dovetail", {Places().slurm_conf: "ClusterName=a"})
@@ -27,6 +27,9 @@ class InstallPart(Enum):
     HOOKS = "hooks"  # wake the daemon when a job starts or ends
     SUBMIT = "submit"  # tags and first factors for new jobs
 
+
+LUA = "job_submit_lua.so"
+"""The plug-in that JobSubmitPlugins=lua loads."""
 
 ALL_PARTS = frozenset(InstallPart)
 
@@ -59,6 +62,8 @@ def plan_install(site: SlurmSite, parts: frozenset[InstallPart]) -> tuple[FileCh
     if InstallPart.SERVICE in parts:
         wanted[places.config] = (site.files.get(places.config, sample_config()), 0o644)
         wanted[places.unit] = (rendered("dovetail-live.service", values), 0o644)
+        own_rules = native_text("alerts.yml")
+        wanted[places.alerts] = (site.files.get(places.alerts, own_rules), 0o644)
     if InstallPart.HOOKS in parts:
         wanted[places.wake] = (rendered("wake", values), 0o755)
         lines += [f"PrologSlurmctld={places.wake}", f"EpilogSlurmctld={places.wake}"]
@@ -121,6 +126,7 @@ def _ours_if_unchanged(site: SlurmSite) -> dict[Path, str]:
     return {
         site.places.config: sample_config(),
         site.places.submit_settings: native_text("submit.conf"),
+        site.places.alerts: native_text("alerts.yml"),
         site.places.job_submit: rendered("job_submit.lua", site.places.values(site.dovetail)),
     }
 
@@ -181,12 +187,25 @@ def _conflicts(site: SlurmSite, conf: str, parts: frozenset[InstallPart]) -> Ite
                 f"JobSubmitPlugins is {plugins}: make it {plugins},lua in slurm.conf, "
                 "then run this again."
             )
+        elif not plugins and not _has_lua(site):
+            looked = ", ".join(map(str, site.plugin_folders or ())) or "no folder known"
+            yield (
+                f"Slurm's Lua plug-in, {LUA}, is not there (looked in {looked}): with "
+                "JobSubmitPlugins=lua slurmctld would not start. Install it (Debian: "
+                "slurm-wlm-basic-plugins), or install with --parts service,hooks."
+            )
         script = site.files.get(places.job_submit)
         if script is not None and places.submit_script.name not in script:
             yield (
                 f"{places.job_submit} is the site's own: add as its last line "
                 f"{include_line(site)} and run this again."
             )
+
+
+def _has_lua(site: SlurmSite) -> bool:
+    """Whether slurmctld could load a Lua script; taken to be so where nobody can look."""
+    folders = site.plugin_folders
+    return folders is None or any((folder / LUA).exists() for folder in folders)
 
 
 def slurm_user_of(site: SlurmSite) -> str:

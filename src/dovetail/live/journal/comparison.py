@@ -9,7 +9,7 @@ from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill, Ordering, Placement
 from dovetail.domain.schedule import Schedule
 from dovetail.evaluation.bounds.bound import lower_bounds
-from dovetail.evaluation.comparison import Comparison, Row
+from dovetail.evaluation.comparison import Comparison, ComparisonRow
 from dovetail.live.journal.replay import RECORDED
 from dovetail.policies.policy import Policy
 from dovetail.traces.inspect import describe
@@ -28,10 +28,10 @@ class RecordedPolicy(Policy):
         return self.order
 
 
-def recorded_row(schedule: Schedule) -> Row:
+def recorded_row(schedule: Schedule) -> ComparisonRow:
     """The recorded schedule as a row beside simulated ones."""
     figures = {key: float(v) for key, v in summary(schedule).items() if key != "config"}
-    return Row(
+    return ComparisonRow(
         label=RECORDED,
         policy=RecordedPolicy(RECORDED, RECORDED, RECORDED),
         metrics=figures,

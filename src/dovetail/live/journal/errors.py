@@ -27,6 +27,7 @@ _REMEDIES = (
     ("malformed", "it is damaged: restart the daemon, which sets it aside and begins a new one"),
     ("not a database", "it is damaged: restart the daemon, which sets it aside"),
     ("unable to open", "see that its folder exists and the user may enter and write it"),
+    ("permission denied", "run it as the daemon's user or as root"),
     ("disk i/o", "see that the disk is sound and has space"),
 )
 

@@ -6,6 +6,7 @@ Times are seconds since 1970; "the last days" are counted from the last cycle re
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ from dovetail.live.journal.records import CycleRecord, EndedRun, RecordedRun
 from dovetail.live.journal.run_rows import RUN_COLUMNS, run_of
 from dovetail.live.journal.schema import APPLICATION, VERSION, uri_of
 from dovetail.live.journal.shape import ClusterShape, unpack_shape
-from dovetail.live.model.decision import Knob, Value
+from dovetail.live.model.decision import UNDO, Knob, Value
 from dovetail.live.model.mode import Mode
 
 DAY = 86_400.0
@@ -78,9 +79,11 @@ class JournalReader:
     @classmethod
     def open(cls, path: Path) -> JournalReader:
         """Read-only: nothing that is asked here can harm the file or stop the daemon."""
-        if not path.exists():
-            raise JournalError(f"{path}: no such journal; see journal.path in the configuration")
         with in_words(path):
+            if not path.exists():
+                raise JournalError(
+                    f"{path}: no such journal; see journal.path in the configuration"
+                )
             check_file(path, path.stat().st_uid)
             return cls(path, _connect(path))
 
@@ -121,6 +124,13 @@ class JournalReader:
         """When the last cycle was; 0: there was none."""
         rows = self._all("SELECT wall FROM cycles ORDER BY id DESC LIMIT 1")
         return float(rows[0][0]) if rows else 0.0
+
+    def begins(self) -> float:
+        """Since when it has been kept; infinity: nothing has been written yet."""
+        rows = self._all(
+            "SELECT min(wall) FROM (SELECT wall FROM cycles UNION ALL SELECT wall FROM actions)"
+        )
+        return math.inf if rows[0][0] is None else float(rows[0][0])
 
     def cycles(self, last: int) -> tuple[tuple[int, CycleRecord], ...]:
         """The last so many cycles with their numbers, oldest first."""
@@ -167,12 +177,15 @@ class JournalReader:
         )  # fmt: skip
 
     def sent(self, since: float) -> tuple[tuple[float, int], ...]:
-        """(wall time, how many) of changes sent since, also of cycles that were cut short."""
+        """(wall time, how many) of changes sent since, also of cycles that were cut short.
+
+        Undoing is not counted: it is never limited.
+        """
         rows = self._all(
             "SELECT max(wall), count(*) FROM actions"
             " WHERE id >= (SELECT coalesce(max(first_action), 0) FROM cycles WHERE wall < ?1)"
-            " AND wall >= ?1 GROUP BY cycle ORDER BY cycle",
-            since,
+            " AND wall >= ?1 AND reason <> ?2 GROUP BY cycle ORDER BY cycle",
+            *(since, UNDO),
         )
         return tuple((float(wall), int(count)) for wall, count in rows)
 

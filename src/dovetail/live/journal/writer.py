@@ -26,6 +26,7 @@ from dovetail.live.journal.reader import JournalReader
 from dovetail.live.journal.records import NOTHING_HAPPENED, CycleRecord, Happened
 from dovetail.live.journal.retention import Retention
 from dovetail.live.journal.run_rows import write_happened
+from dovetail.live.journal.schema import create
 from dovetail.live.journal.shape import ClusterShape, pack_shape, shape_of
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.mode import Mode
@@ -67,6 +68,13 @@ class Journal:
             opened.connection.close()
             os.close(opened.lock)
             raise
+
+    @classmethod
+    def in_memory(cls, config: JournalConfig) -> Journal:
+        """For undoing where there is no journal: nothing is left on disk."""
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        create(connection)
+        return cls(config, connection, os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
 
     def __enter__(self) -> Self:
         return self

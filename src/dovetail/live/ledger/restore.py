@@ -14,14 +14,15 @@ Jobs that an operator has set since then are his, and jobs that Slurm has forgot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail.live.backends.base import Backend
 from dovetail.live.ledger.entry import Key, LedgerEntry
-from dovetail.live.ledger.ledger import SHOWN, UNDO
-from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.ledger.ledger import SHOWN
+from dovetail.live.model.decision import UNDO, Change, Knob, Result
 from dovetail.live.model.first_factor import first_factor
+from dovetail.live.model.mark import is_marked
 from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
 
 TRIES = 3
@@ -49,26 +50,38 @@ def restore(
     """Undo what was touched; `send` is how changes go out."""
     touched = tuple(touched)
     wanted = changes_back(touched, snapshot)
-    changes, failed = wanted, tuple[Result, ...]()
+    changes, failed, over = wanted, tuple[Result, ...](), set[int]()
     for _ in range(TRIES):
         if not changes:
             break
         results = {_key(result.change): result for result in send(changes)}
+        over |= {key.job for key, result in results.items() if is_over(result)}
         factors = backend.factors()
         changes = tuple(change for change in wanted if not _is_back(change, results, factors))
         failed = tuple(_blamed(results.get(_key(change)) or Result(change)) for change in changes)
-    changed = {change.job for change in wanted}
+    changed = {change.job for change in wanted} - over
     left = {result.change.job for result in failed}
     return Restored(len(changed - left), len({t.job for t in touched} - changed), failed)
 
 
 def restore_all(backend: Backend, snapshot: Snapshot, send: Send) -> Restored:
-    """Undo every site factor there is, whoever set it: for when the journal is lost."""
+    """Undo every site factor there is, whoever set it."""
+    return _restore_where(bool, backend, snapshot, send)
+
+
+def restore_marked(backend: Backend, snapshot: Snapshot, send: Send) -> Restored:
+    """Undo what follows our pattern, for when the journal is lost: an operator's own stays."""
+    return _restore_where(is_marked, backend, snapshot, send)
+
+
+def _restore_where(
+    chosen: Callable[[int], bool], backend: Backend, snapshot: Snapshot, send: Send
+) -> Restored:
     touched = [
         LedgerEntry(job.id, Knob.SITE_FACTOR, 0)
         for job in snapshot.jobs
         # Of jobs that run, are held or may not start yet Slurm does not tell the factor.
-        if snapshot.site_of(job.id) or job.id not in snapshot.factors
+        if chosen(snapshot.site_of(job.id)) or job.id not in snapshot.factors
     ]
     return restore(backend, touched, snapshot, send)
 
@@ -84,7 +97,19 @@ def changes_back(touched: Sequence[LedgerEntry], snapshot: Snapshot) -> tuple[Ch
                 touch = LedgerEntry(job.id, knob, 0)
             if touch is not None:
                 changes += _back(touch, job, snapshot)
-    return tuple(changes)
+    return (*changes, *_unseen(touched, snapshot))
+
+
+def _unseen(touched: Sequence[LedgerEntry], snapshot: Snapshot) -> Iterator[Change]:
+    """Jobs that Slurm does not show are asked about, not believed to be gone.
+
+    An answer without them may be incomplete; only Slurm's own word for a job that it does not know
+    is evidence. A frozen one is not released unseen: somebody may hold it.
+    """
+    shown = snapshot.by_id.keys() | {job.array for job in snapshot.jobs}
+    for touch in touched:
+        if touch.job not in shown and touch.knob is Knob.SITE_FACTOR:
+            yield Change(touch.job, str(touch.job), touch.knob, touch.held, 0, UNDO)
 
 
 def _touch_of(job: LiveJob, knob: Knob, every: Mapping[Key, LedgerEntry]) -> LedgerEntry | None:
@@ -139,12 +164,16 @@ def _is_back(change: Change, results: Mapping[Key, Result], factors: Mapping[int
         return factor.site == 0
     if factor is not None and change.knob is Knob.PRIORITY:
         return not factor.frozen
-    over = result is not None and any(word in result.error for word in OVER)
-    return over or result is None or result.done
+    return result is None or result.done or is_over(result)
 
 
 OVER = ("already finished", "Invalid job id")
 """Slurm's words for a job that is no more: nothing is left to put back."""
+
+
+def is_over(result: Result) -> bool:
+    """Whether a change failed because its job is no more."""
+    return any(word in result.error for word in OVER)
 
 
 def _blamed(result: Result) -> Result:

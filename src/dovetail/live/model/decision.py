@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+UNDO = "Dovetail leaves the queue to Slurm"
+"""The reason of changes that put a job back."""
+
 
 class Hint(NamedTuple):
     """Where a job should run."""

@@ -65,7 +65,7 @@ def acting_as_owner_of(folder: Path) -> Iterator[None]:
 
 
 def _owner_for_root(*folders: Path) -> Account | None:
-    """Whom root should act as: the owner of the first folder there is; None: stay who we are."""
+    """Whom root should act as: the first owner who is not root; None: stay who we are."""
     if os.geteuid() != 0:
         return None
     for folder in folders:
@@ -73,7 +73,8 @@ def _owner_for_root(*folders: Path) -> Account | None:
             status = folder.stat()
         except OSError:
             continue
-        return _account_of(status) if status.st_uid != 0 else None
+        if status.st_uid != 0:
+            return _account_of(status)
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import math
 import select
 import signal
 from collections.abc import Callable
@@ -16,11 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.domain.errors import DovetailError
+from dovetail.live.alerts import AlertCommand, alerts_of
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import Backend
 from dovetail.live.config import LiveConfig, load_config
 from dovetail.live.cycle.actuator import Clocks
 from dovetail.live.cycle.controller import LiveController
+from dovetail.live.cycle.policy import check_policy
+from dovetail.live.cycle.report import CycleReport
 from dovetail.live.journal import Journal
 from dovetail.live.model.mode import Mode
 from dovetail.live.service.first_factors import (
@@ -38,8 +42,12 @@ from dovetail.live.twin.watch import TwinWatch
 
 LOG = logging.getLogger("dovetail.live")
 
-FIXED = ("run_dir", "slurm", "journal", "metrics")
+FIXED = ("run_dir", "slurm", "journal", "metrics", "alerts")
 """Parts of the configuration that are opened once."""
+LOOK = 1.0
+"""Seconds between two looks at the kill switch and at the mode that is asked for."""
+LEAST_HOLD = 180.0
+"""Seconds for which new jobs get first factors after the daemon's last cycle, or three periods."""
 PATIENCE, PAUSE = 5, 2.0
 """How often the daemon tries to put jobs back before it ends, and the seconds between two tries.
 
@@ -57,6 +65,7 @@ class DaemonParts:
     notifier: Notifier
     watch: TwinWatch
     signals: Signals
+    alarm: AlertCommand
 
 
 class Daemon:
@@ -79,6 +88,8 @@ class Daemon:
         self._backend, self._clocks, self._metrics = backend, clocks, metrics
         self._pause = pause
         self._first: tuple[FirstFactor, ...] | None = None  # what new jobs get; None: not known
+        self._first_written = -math.inf  # steady
+        self._asked: Mode | None = None  # the mode that was asked for when we last looked
 
     def run(self, cycles: int | None = None) -> None:
         """Go on until told to stop, or for so many cycles."""
@@ -99,6 +110,7 @@ class Daemon:
             _end(parts)
 
     def _open(self, stack: ExitStack) -> DaemonParts:
+        check_policy(self.config.policy)
         signals = stack.enter_context(Signals())
         board = Switchboard(Path(self.config.run_dir))
         board.open()
@@ -110,7 +122,10 @@ class Daemon:
             self.config, backend, journal, clocks=self._clocks, stopped=lambda: board.stopped
         )
         notifier = Notifier.from_environment()
-        return DaemonParts(controller, board, metrics, notifier, TwinWatch(controller), signals)
+        alarm = AlertCommand(self.config.alerts)
+        stack.callback(alarm.close)
+        watch = TwinWatch(controller)
+        return DaemonParts(controller, board, metrics, notifier, watch, signals, alarm)
 
     def _loop(self, parts: DaemonParts, cycles: int | None) -> None:
         done = 0
@@ -125,14 +140,15 @@ class Daemon:
     def _cycle(self, parts: DaemonParts) -> None:
         controller = parts.controller
         self._switch(parts)
-        was = controller.mode
         report = controller.cycle()
-        LOG.info("%s", report.sentence)
-        if was is Mode.ACTIVE and controller.mode is not Mode.ACTIVE:
+        LOG.log(_level_of(report), "%s", report.sentence)
+        if report.fell_back:
             # It fell back by itself: only an operator switches it on again.
             _remember_shadow(parts.board)
+            self._asked = parts.board.asked_mode()
         self._tell_submit_script(controller)
         parts.metrics.observe(report)
+        parts.alarm.tell(alerts_of(report))
         parts.board.tell(status_of(report, controller))
         parts.notifier.alive(report.sentence)
         parts.watch.look()
@@ -143,14 +159,16 @@ class Daemon:
         rows: tuple[FirstFactor, ...] = ()
         if controller.mode is Mode.ACTIVE and controller.plan and controller.snapshot:
             rows = typical_factors(controller.snapshot, controller.plan)
-        if rows == self._first:
+        holds = max(LEAST_HOLD, 3 * self.config.period)
+        steady = controller.clocks.steady()
+        if rows == self._first and (not rows or steady - self._first_written < holds / 3):
             return
         try:
             if rows:
-                write_first_factors(folder, rows)
+                write_first_factors(folder, rows, holds)
             else:
                 remove_first_factors(folder)
-            self._first = rows
+            self._first, self._first_written = rows, steady
         except (OSError, DovetailError) as error:
             LOG.warning("first factors not written: %s", error)
 
@@ -160,10 +178,12 @@ class Daemon:
     def _switch(self, parts: DaemonParts) -> None:
         """Take up the mode that is asked for; the kill switch and old debts come first."""
         controller = parts.controller
+        self._asked = parts.board.asked_mode()
         if parts.board.stopped:
             if controller.mode is Mode.ACTIVE:
                 LOG.warning("%s", controller.leave("the kill switch is on"))
             _remember_shadow(parts.board)
+            self._asked = parts.board.asked_mode()
         if controller.owes:
             LOG.warning("found jobs that were touched: %s", controller.settle())
         if controller.owes:
@@ -178,12 +198,23 @@ class Daemon:
         if self._pause is not None:
             self._pause()
             return
-        steady = parts.controller.clocks.steady
-        if parts.board.wait(self.config.period - (steady() - began), parts.signals.descriptor):
-            rest = self.config.min_period - (steady() - began)
-            if rest > 0 and not parts.signals:
+        steady, woken = parts.controller.clocks.steady, False
+        while not (parts.signals or self._called(parts)):
+            due = self.config.min_period if woken else self.config.period
+            rest = min(due - (steady() - began), LOOK)
+            if rest <= 0:
+                return
+            if woken:
                 # Not sigtimedwait: a clock that is made to run faster does not reach it.
                 select.select([parts.signals.descriptor], [], [], rest)
+            else:
+                woken = parts.board.wait(rest, parts.signals.descriptor)
+
+    def _called(self, parts: DaemonParts) -> bool:
+        """Whether an operator wants something that does not wait for the next cycle."""
+        if parts.board.stopped:
+            return parts.controller.mode is Mode.ACTIVE
+        return parts.board.asked_mode() is not self._asked
 
     def _told_to_stop(self, parts: DaemonParts) -> bool:
         heard = parts.signals.taken()
@@ -197,6 +228,7 @@ class Daemon:
             return
         try:
             config = load_config(self.path)
+            check_policy(config.policy)
         except DovetailError as error:
             LOG.error("configuration not taken: %s", error)
             return
@@ -206,6 +238,12 @@ class Daemon:
         controller.take(config)
         self.config = config
         LOG.info("configuration read again from %s", self.path)
+
+
+def _level_of(report: CycleReport) -> int:
+    if report.fell_back:
+        return logging.ERROR
+    return logging.WARNING if report.trouble else logging.INFO
 
 
 def _remember_shadow(board: Switchboard) -> None:

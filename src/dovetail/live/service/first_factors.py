@@ -1,12 +1,14 @@
 """The table that job_submit.lua gives new jobs their first site factor from.
 
->>> print(table_text([FirstFactor("gpu", gpus=4, factor=120_000)], serial=1), end="")
-dovetail-first-factors 1 1
+>>> print(table_text([FirstFactor("gpu", gpus=4, factor=120_000)], serial=1, until=9), end="")
+dovetail-first-factors 2 1 9
 gpu 4 120000
 end
 
 A row holds for jobs of its partition with at least so many GPUs; of several the one with the most
-counts. The serial number in the first line tells the reader in slurmctld whether to read on.
+counts. The serial number in the first line tells the reader in slurmctld whether to read on; after
+the time beside it, seconds since 1970, the table says nothing: a daemon that was killed gives new
+jobs no factors.
 """
 
 from __future__ import annotations
@@ -59,9 +61,9 @@ def typical_factors(snapshot: Snapshot, plan: CyclePlan) -> tuple[FirstFactor, .
     return tuple(FirstFactor(*key, factor) for key, factor in sorted(usual.items()))[:MOST_ROWS]
 
 
-def table_text(rows: Iterable[FirstFactor], serial: int) -> str:
+def table_text(rows: Iterable[FirstFactor], serial: int, until: int) -> str:
     """The file's text; rows that the reader could not understand are an error."""
-    lines = [f"dovetail-first-factors 1 {serial}"]
+    lines = [f"dovetail-first-factors 2 {serial} {until}"]
     for row in rows:
         if row.partition.split() != [row.partition]:
             raise ConfigError(f"first factors: partition {row.partition!r} has white space")
@@ -74,9 +76,9 @@ def table_text(rows: Iterable[FirstFactor], serial: int) -> str:
     return text
 
 
-def write_first_factors(run_dir: Path, rows: Iterable[FirstFactor]) -> None:
-    """Replace the table as a whole; readable by Slurm's user whatever the umask."""
-    text = table_text(rows, time.time_ns())
+def write_first_factors(run_dir: Path, rows: Iterable[FirstFactor], seconds: float) -> None:
+    """Replace the table as a whole, for so long; readable by Slurm's user whatever the umask."""
+    text = table_text(rows, time.time_ns(), int(time.time() + seconds) + 1)
     with Folder.open(run_dir) as folder:
         folder.write(FILE, text.encode(), 0o644)
 

@@ -134,6 +134,11 @@ class Switchboard:
         """What the daemon said last; None: nothing."""
         try:
             said = json.loads(self._read(STATUS))
+        except PermissionError as problem:
+            raise ConfigError(
+                f"{self.folder}: {problem.strerror or problem}; "
+                "run as the daemon's user or root, with the daemon's --config"
+            ) from None
         except (OSError, ValueError):
             return None
         return said if isinstance(said, dict) else None

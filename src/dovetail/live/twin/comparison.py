@@ -12,15 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dovetail.domain.errors import TraceError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import (
-    Backfill,
-    BackfillRule,
-    Estimates,
-    Ordering,
-    Placement,
-    SlurmBackfill,
-)
+from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, difference_of_means
@@ -104,7 +98,7 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
     in_force = by_ours if _mostly_active(recorded) else by_slurm
     mean = max(1.0, float(real[own].mean()))
     return Twin(
-        since=since,
+        since=max(since, float(moment.min())),  # the journal may have begun later
         until=float(moment.max()),
         jobs=int(own.sum()),
         recorded=float(real[own].mean()),

@@ -24,6 +24,7 @@ import numpy as np
 
 from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
+from dovetail.agents.training_run import FixedSchedule, TrainingRun
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.control_config import ControlTraining, balanced_weight, costs
 from dovetail.mig.gpus.cluster import MigCluster
@@ -113,15 +114,15 @@ def _train(
     control: Control, turns: tuple[str, ...], config: ControlTraining, folder: Path, report: Report,
     start: Mapping[str, Floats] = MappingProxyType({}),
 ) -> Checkpoint:  # fmt: skip
-    """Ctrl-C ends the training after saving; the best vector so far is in the folder."""
+    """Every epoch is saved; the best vector so far is in the folder."""
     vector = np.concatenate([start.get(name, PARTS[name].start) for name in control.parts])
-    run = _ControlSearch(control, turns, config, folder, vector)
-    run.resume()
+    run = _ControlRun(control, turns, config, folder, vector)
     run.go_on(report)
+    run.save_best()  # the card tells how long all of it took
     return load_control(folder)[1]
 
 
-class _ControlSearch:
+class _ControlRun(TrainingRun[ControlProgress]):
     """The state of a training: the search of the present turn, the best vector, their files."""
 
     def __init__(
@@ -132,7 +133,15 @@ class _ControlSearch:
         folder: Path,
         start: Floats,
     ) -> None:
-        self.control, self.turns, self.config, self.folder = control, turns, config, folder
+        facts = {
+            "control": control.name,
+            "turns": list(turns),
+            "config": asdict(config),
+            "start_digest": hashlib.sha256(start.tobytes()).hexdigest()[:16],
+        }
+        epochs = config.epochs * len(turns)
+        super().__init__(folder, FixedSchedule(epochs, config.validate_every), facts)
+        self.control, self.turns, self.config = control, turns, config
         cluster = MigCluster.parse(config.cluster)
         self.learning, self.choosing = (
             DayRunner(cluster, days, MigRules(), estimates=config.told(days))
@@ -142,23 +151,14 @@ class _ControlSearch:
         self.weight = balanced_weight(static)
         self.static = costs(static, self.weight)
         self.chosen_static = costs(self.choosing.play(STATIC_PLACER, None), self.weight)
-        self.facts = {
-            "control": control.name,
-            "turns": list(turns),
-            "config": asdict(config),
-            "start_digest": hashlib.sha256(start.tobytes()).hexdigest()[:16],
-        }
-        self.epoch, self.best, self.best_epoch, self.seconds = 0, math.inf, 0, 0.0
+        self.best, self.best_epoch, self.seconds = math.inf, 0, 0.0
+        self.learned_turn = turns[0]  # of the last epoch
         self.vector = self.best_vector = start
         self._begin_turn()
 
     @property
-    def epochs(self) -> int:
-        return self.config.epochs * len(self.turns)
-
-    @property
     def turn(self) -> str:
-        return self.turns[min(self.epoch, self.epochs - 1) // self.config.epochs]
+        return self.turns[min(self.epoch, self.schedule.epochs - 1) // self.config.epochs]
 
     @property
     def closer(self) -> int:
@@ -187,25 +187,14 @@ class _ControlSearch:
     def policy(self, vector: Floats) -> MigPolicy:
         return self.control.policy(vector, "candidate", self.config.every, self.config.most_likely)
 
-    def go_on(self, report: Report) -> None:
-        try:
-            while self.epoch < self.epochs:
-                began, turn = time.process_time(), self.turn
-                cost = self.step()
-                if self.epoch % self.config.validate_every == 0 or self.epoch == self.epochs:
-                    self.validate(self.full(self.search.mean))
-                if self.epoch % self.config.epochs == 0 and self.epoch < self.epochs:
-                    self._begin_turn()
-                self.seconds += time.process_time() - began
-                if self.epoch % self.config.validate_every == 0 or self.epoch == self.epochs:
-                    self.save()
-                report(ControlProgress(self.epoch, self.epochs, turn, cost, self.best))
-            self.save_best()  # the card tells how long all of it took
-        except KeyboardInterrupt:
-            self.save()
+    def progress(self, loss: float) -> ControlProgress:
+        return ControlProgress(self.epoch, self.schedule.epochs, self.learned_turn, loss, self.best)
 
-    def step(self) -> float:
+    def learn(self) -> float:
         """One epoch: every candidate plays the same days, with the same luck."""
+        began, self.learned_turn = time.process_time(), self.turn
+        if self.epoch and self.epoch % self.config.epochs == 0:
+            self._begin_turn()
         random = np.random.default_rng((self.config.seed, self.epoch))
         days = random.permutation(self.learning.count)[: self.config.batch * self.closer].tolist()
         candidates = self.search.ask()
@@ -216,7 +205,7 @@ class _ControlSearch:
             ]
         )
         self.search.tell(candidates, losses)
-        self.epoch += 1
+        self.seconds += time.process_time() - began
         return float(losses.mean())
 
     def cost(
@@ -226,13 +215,17 @@ class _ControlSearch:
         scores = runner.play(placer, field, chosen=days, seed=seed)
         return float(costs(scores, self.weight).sum() / static[days].sum())
 
-    def validate(self, vector: Floats) -> None:
-        """Keep a vector that is the best on days that it did not learn from."""
+    def keep_if_best(self) -> bool:
+        """The mean of the search, on days that it did not learn from."""
+        began, vector = time.process_time(), self.full(self.search.mean)
         days = list(range(self.choosing.count))
         cost = self.cost(self.choosing, vector, self.chosen_static, days, 0)
-        if cost < self.best:
-            self.best, self.best_vector, self.best_epoch = cost, vector, self.epoch
-            self.save_best()
+        self.seconds += time.process_time() - began
+        if cost >= self.best:
+            return False
+        self.best, self.best_vector, self.best_epoch = cost, vector, self.epoch
+        self.save_best()
+        return True
 
     def save_best(self) -> None:
         asked = np.array([self.config.every, self.config.most_likely], np.float64)
@@ -248,20 +241,23 @@ class _ControlSearch:
             self.folder, Checkpoint("mig-control", arrays, card), CONTROL_MODELS, "--control FOLDER"
         )
 
-    def resume(self) -> None:
-        """Take up an earlier search of the same configuration; another one is an error."""
+    def resume(self) -> bool:
         saved = load_search(self.folder, self.facts)
         if saved is None:
-            self.validate(self.vector)  # the start is what there is to beat
-            return
+            return False
         about, size = saved.about, self.vector.shape
         with refuse_damage(saved.path):
             self.epoch, self.best = int(about["epoch"]), float(about["best"])
             self.seconds, self.best_epoch = float(about["seconds"]), int(about["best_epoch"])
-            self.best_vector = saved.arrays["best"].reshape(size)
+            best = saved.arrays["best"].reshape(size)
+            self.best_vector = saved.arrays["vector"].reshape(size)
+            # The search belongs to the turn of the last epoch, also at the end of one.
+            self.epoch -= 1
             self._begin_turn()
-            self.vector = saved.arrays["vector"].reshape(size)
+            self.epoch += 1
+            self.best_vector = best
         saved.into(self.search)
+        return True
 
     def save(self) -> None:
         about = {

@@ -20,6 +20,7 @@ import numpy as np
 
 from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
+from dovetail.agents.training_run import FixedSchedule, TrainingRun
 from dovetail.domain.jobs import Floats
 from dovetail.mig.agents.placement_config import MIG_DAY, REFERENCE, PlacementTraining
 from dovetail.mig.agents.scores import DayScore, PlayedDays
@@ -62,9 +63,7 @@ def train_placement(
     report: Callable[[PlacementProgress], None] = lambda progress: None,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped."""
-    run = _PlacementSearch(config, folder)
-    run.resume()
-    run.go_on(report)
+    _PlacementRun(config, folder).go_on(report)
     return load_placement(folder)
 
 
@@ -80,33 +79,33 @@ class _ClusterDays:
         self.validation_reference = self.validation.play(PLACERS[REFERENCE])
 
 
-class _PlacementSearch:
+class _PlacementRun(TrainingRun[PlacementProgress]):
     """The state of a training: the search, the best prices, and their files."""
 
     def __init__(self, config: PlacementTraining, folder: Path) -> None:
-        self.config, self.folder, self.rule = config, folder, WAITING_RULES[config.waiting_rule]
-        self.facts = {"agent": "mig-placement", "config": asdict(config)}
+        schedule = FixedSchedule(config.epochs, config.validate_every)
+        super().__init__(folder, schedule, {"agent": "mig-placement", "config": asdict(config)})
+        self.config, self.rule = config, WAITING_RULES[config.waiting_rule]
         self.sites = [_ClusterDays(config, cluster) for cluster in config.clusters]
         self.search = Evolution(
             self.rule.start / self.rule.scale, config.spread, config.population, config.seed
         )
         self.reference = _mean([site.validation_reference for site in self.sites])
-        self.epoch, self.best, self.score, self.seconds = 0, math.inf, self.reference, 0.0
+        self.best, self.score, self.seconds = math.inf, self.reference, 0.0
 
     def placer(self, vector: Floats) -> Placer:
         return self.rule.placer(vector * self.rule.scale, "candidate")
 
-    def resume(self) -> None:
-        """Take up an earlier search of the same configuration; another one is an error."""
+    def resume(self) -> bool:
         saved = load_search(self.folder, self.facts)
         if saved is None:
-            self.validate()  # the start is what there is to beat
-            return
+            return False
         saved.into(self.search)
         about = saved.about
         with refuse_damage(saved.path):
             self.epoch, self.best = int(about["epoch"]), float(about["best"])
             self.seconds, self.score = float(about["seconds"]), DayScore(*about["score"])
+        return True
 
     def save(self) -> None:
         about = {
@@ -118,17 +117,8 @@ class _PlacementSearch:
         }
         save_search(self.folder, self.search, about)
 
-    def go_on(self, report: Callable[[PlacementProgress], None]) -> None:
-        try:
-            while self.epoch < self.config.epochs:
-                loss = self.learn()
-                report(
-                    PlacementProgress(
-                        self.epoch, self.config.epochs, loss, self.score, self.reference
-                    )
-                )
-        except KeyboardInterrupt:
-            return  # every epoch was saved
+    def progress(self, loss: float) -> PlacementProgress:
+        return PlacementProgress(self.epoch, self.config.epochs, loss, self.score, self.reference)
 
     def learn(self) -> float:
         """One epoch; all candidates play the same days."""
@@ -140,11 +130,7 @@ class _PlacementSearch:
         candidates = self.search.ask()
         losses = np.array([self.loss(candidate, chosen) for candidate in candidates])
         self.search.tell(candidates, losses)
-        self.epoch += 1
-        if self.epoch % self.config.validate_every == 0 or self.epoch == self.config.epochs:
-            self.validate()
         self.seconds += time.perf_counter() - began
-        self.save()
         return float(losses.mean())
 
     def loss(self, vector: Floats, chosen: Sequence[Sequence[int]]) -> float:
@@ -159,8 +145,9 @@ class _PlacementSearch:
             )
         )
 
-    def validate(self) -> None:
-        """Keep the mean of the search if it is the best on days that it never played."""
+    def keep_if_best(self) -> bool:
+        """The mean of the search, on days that it never played."""
+        began = time.perf_counter()
         placer = self.placer(self.search.mean)
         played = [site.validation.play(placer) for site in self.sites]
         loss = float(
@@ -171,11 +158,15 @@ class _PlacementSearch:
                 ]
             )
         )
-        if loss < self.best:
-            self.best, self.score = loss, _mean(played)
-            self.keep()
+        self.seconds += time.perf_counter() - began
+        if loss >= self.best:
+            return False
+        self.best, self.score = loss, _mean(played)
+        self.keep()
+        return True
 
     def keep(self) -> None:
+        """Write the checkpoint of the search's mean."""
         weights = self.rule.weights(self.search.mean * self.rule.scale)
         card = {
             **self.facts,

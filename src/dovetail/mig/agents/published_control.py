@@ -114,18 +114,15 @@ class Played:
 def train_published(
     config: PublishedTraining, folder: Path, report: Callable[[str], None] = lambda text: None
 ) -> Checkpoint:
-    """Train; Ctrl-C ends it, and the best controller so far is in the folder."""
+    """Train; every better controller is saved at once, so that Ctrl-C keeps the best so far."""
     torch.manual_seed(config.on.seed)
     trainer = _Trainer(config, folder)
-    try:
-        for update in range(config.updates + 1):
-            if update > 0:
-                trainer.improve(trainer.play())
-            if update % config.validate_every == 0:
-                trainer.validate(update)
-                report(f"update {update}/{config.updates}: ET {trainer.best - 1:+.1%}")
-    except KeyboardInterrupt:
-        report("stopped")
+    for update in range(config.updates + 1):
+        if update > 0:
+            trainer.improve(trainer.play())
+        if update % config.validate_every == 0:
+            trainer.validate(update)
+            report(f"update {update}/{config.updates}: ET {trainer.best - 1:+.1%}")
     trainer.save()  # the card tells how long all of it took
     return load_control(folder)[1]
 

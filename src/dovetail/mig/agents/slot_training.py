@@ -4,15 +4,14 @@
     network, seconds = train_slots("ppo", config)         # also "adaptive-kl", "masked-dqn"
     save_slots(Path("model"), network, {"method": "ppo", "seconds": seconds})
 
-Needs stable-baselines3 and sb3-contrib. What comes out is a network that NumPy can play. Ctrl-C
-ends a training early and keeps what was learned.
+Needs stable-baselines3 and sb3-contrib. What comes out is a network that NumPy can play.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,9 +103,8 @@ def _ppo(kind: type[MaskablePPO], config: SlotTraining) -> SlotNetwork:
     )  # fmt: skip
     if isinstance(model, AdaptiveKlPpo):
         model.steady_kl = config.target_kl
-    with suppress(KeyboardInterrupt):
+    with closing(envs):
         model.learn(config.steps, callback=_FallingEntropy(config.entropies))
-    envs.close()
     hidden: Any = model.policy.mlp_extractor.policy_net
     return network_of([*hidden, model.policy.action_net], "tanh")
 
@@ -124,9 +122,8 @@ def _dqn(config: SlotTraining) -> SlotNetwork:
         },
         seed=config.seed, device="cpu",
     )  # fmt: skip
-    with suppress(KeyboardInterrupt):
+    with closing(envs):
         model.learn(config.steps)
-    envs.close()
     net: Any = model.q_net.q_net
     return network_of([*net], "relu")
 

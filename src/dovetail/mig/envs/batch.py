@@ -2,7 +2,7 @@
 
     batch = MigPlacementBatch(MigPlacementConfig(), count=256, threads=2)
     seen, mask = batch.reset(seed=0)
-    seen, mask, rewards, dones, infos = batch.step(actions)    # actions [256], valid by mask
+    seen, mask, rewards, dones, infos = batch.step(mask.argmax(axis=1))    # valid by mask
 
 Environment i goes exactly as a single environment that is reset with `seed + i` and, whenever a
 day ends, reset without a seed. `seen` and `mask` are written anew by every step: copy what is to

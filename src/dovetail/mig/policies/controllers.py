@@ -1,6 +1,6 @@
 """Learned repartitioning: from the mean-field view of a cluster to one matrix for all GPUs.
 
-    field = score_field(weights, "learned")                 # a row of numbers for each way
+    field = score_field(weights, "learned", stay=2.0)       # a row of numbers for each way
     field = matrix_field([(w1, b1), (w2, b2)], "published")
     schedule = simulate_mig(day, cluster, PLACERS["categorical-edf"], field)
 

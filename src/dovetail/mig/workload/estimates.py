@@ -29,7 +29,7 @@ import numpy as np
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.mig.workload.jobs import SIZES, MigWorkload
-from dovetail.traces.estimates import sigma_of
+from dovetail.prediction.estimates import sigma_of
 
 FIRST_GUESS = 600.0
 """Seconds: a job's length while nothing has ended, and no estimate was given."""

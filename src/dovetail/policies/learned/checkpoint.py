@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.output import make_folder, replacing
+from dovetail.domain.trace import DRAWN
 from dovetail.policies.learned.arrays_file import read_arrays, read_card
 from dovetail.policies.learned.families import Learned
 from dovetail.policies.learned.models import MODELS
@@ -30,6 +31,9 @@ Models = Mapping[str, Callable[..., Any]]
 KIND = "kind"
 """Name of the array that says which of MODELS the others belong to."""
 
+ESTIMATES = "estimates"
+"""Name of the array that says what of run times the policy goes by, if it says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -38,6 +42,7 @@ class Checkpoint:
     kind: str  # one of MODELS
     arrays: Mapping[str, NDArray[Any]]
     card: Mapping[str, Any]
+    estimates: str = ""  # such as "predicted:mixture,order=mean,reserve=q80"; empty: any
 
     def policy(self, name: str) -> Learned:
         return MODELS[self.kind](self.arrays, name)
@@ -48,14 +53,14 @@ def load_checkpoint(folder: Path, models: Models = MODELS) -> Checkpoint:
     arrays = read_arrays(folder / WEIGHTS_FILE)
     if KIND not in arrays:
         raise ConfigError(f"{folder}: not a readable checkpoint: {WEIGHTS_FILE} has no {KIND!r}")
-    kind = str(arrays.pop(KIND))
+    kind, estimates = str(arrays.pop(KIND)), str(arrays.pop(ESTIMATES, ""))
     card = read_card(folder / CARD_FILE).content
     if kind not in models:
         raise ConfigError(
             f"{folder}: a model of unknown kind {kind[:40]!r}; known are {', '.join(models)}: "
             "update Dovetail, or train it again"
         )
-    return Checkpoint(kind, arrays, card)
+    return Checkpoint(kind, arrays, card, estimates)
 
 
 def save_checkpoint(
@@ -67,6 +72,8 @@ def save_checkpoint(
     """
     make_folder(folder)
     arrays: dict[str, Any] = {KIND: np.array(checkpoint.kind), **checkpoint.arrays}
+    if checkpoint.estimates:
+        arrays[ESTIMATES] = np.array(checkpoint.estimates)
     with replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
         np.savez(file, **arrays)
     for name, text in (
@@ -104,11 +111,23 @@ def _again(card: Mapping[str, Any]) -> list[str]:
         return []
     words = ["dovetail", "train", "--agent", card["agent"]]
     for site in card["sites"]:
-        words += ["--trace", site["trace"], "--cluster", site["cluster"]]
+        words += ["--trace", _source(str(site["trace"])), "--cluster", site["cluster"]]
+    config = card["config"]
     for name in ("epochs", "estimates", "seed"):
-        words += [f"--{name}", card["config"][name]]
+        words += [f"--{name}", config[name]] if name in config else []
     command = " ".join(shlex.quote(_cell(word)) for word in words)
-    return ["To make it again, with the files of these traces:", "", f"    {command} --out DIR", ""]
+    return [
+        "To make it again, with the files of these traces (and the `--jobs` and `--load` that "
+        "drawn ones were given):",
+        "",
+        f"    {command} --out DIR",
+        "",
+    ]
+
+
+def _source(trace: str) -> str:
+    """What a command is given for a trace of that name: drawn ones have no file."""
+    return f"synth:{trace.removesuffix(DRAWN)}" if trace.endswith(DRAWN) else trace
 
 
 def _flat(card: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -27,7 +27,7 @@ from dovetail.domain.policy import (
 )
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering.learned import BLOCK, layer, rectify, spare_exempt
-from dovetail.policies.sampling import SITUATIONS, select
+from dovetail.policies.selections import SITUATIONS, select
 
 WIDE, MIDDLE, NARROW = 32, 16, 8
 """Units of the hidden layers."""

@@ -8,9 +8,10 @@ import sys
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import promises
 from dovetail.simulator.kernel.facts import describe
+from dovetail.simulator.kernel.heap import sort_by_score
 from dovetail.simulator.kernel.passes import see_what_fits, share_usage, start
 from dovetail.simulator.kernel.planned import find_nodes
-from dovetail.simulator.kernel.queue import lowest, remove, rescore, sort_by_score, takes_too_much
+from dovetail.simulator.kernel.queue import lowest, remove, rescore, takes_too_much
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules, score_one
 from dovetail.simulator.kernel.state import demand, gathered, promise, run_of, scores, waiting

@@ -180,8 +180,5 @@ def _submit(w: World, rules: Rules, job: int, number: int) -> None:
     facts = job_facts(w, job)
     if rules.predicts:
         facts.predicted = rules.predict(history(w), job)
-        if rules.estimates_predicted:
-            facts.estimate = max(1.0, facts.predicted)
-            facts.log_estimate = math.log(facts.estimate)
     seen(w)[large(w, demand(w, number).option_first).gpus] += 1
     add(w, rules, number, job)

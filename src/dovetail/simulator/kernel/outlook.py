@@ -6,8 +6,8 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.simulator.kernel.admission import admissible
 from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.placement import admissible
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.rules import Rules, score_one
 from dovetail.simulator.kernel.state import (
@@ -77,7 +77,7 @@ def room_for(world: Any, job: int, free: Ints) -> None:
     mine = demand(w, run_of(w, job).demand)
     for at in range(mine.option_first, mine.option_last):
         this = option(w, at)
-        end = w.now + job_facts(w, job).estimate / this.speed
+        end = w.now + job_facts(w, job).reserve / this.speed
         _withhold(w, free, this.large_kinds, large(w, at), end)
         if this.few > 0:
             _withhold(w, free, this.small_kinds, small(w, at), end)

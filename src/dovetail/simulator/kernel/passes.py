@@ -6,9 +6,9 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import events, reservations
+from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.placement import demand_fits
 from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import remove, rescore, seek, takes_too_much
 from dovetail.simulator.kernel.rows import World
@@ -111,7 +111,7 @@ def start(w: World, job: int, number: int) -> None:
     mine, facts, this = run_of(w, job), job_facts(w, job), option(w, number)
     mine.start = w.now
     mine.end = w.now + mine.run / this.speed
-    mine.length = facts.estimate / this.speed
+    mine.length = facts.reserve / this.speed
     mine.expected = w.now + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.gpus

@@ -16,7 +16,8 @@ from numba.extending import intrinsic
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
-from dovetail.simulator.kernel.placement import admissible, forget_spent, option_fits, place, spend
+from dovetail.simulator.kernel.admission import admissible, forget_spent, option_fits, spend
+from dovetail.simulator.kernel.placement import place
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -63,7 +64,7 @@ def has_choice(w: World, job: int) -> bool:
         return False
     first, options = -1, 0
     for at in range(mine.option_first, mine.option_last):
-        end = w.now + job_facts(w, job).estimate / option(w, at).speed
+        end = w.now + job_facts(w, job).reserve / option(w, at).speed
         if not option_fits(w, at, end):
             continue
         options += 1
@@ -100,7 +101,7 @@ def accept(world: Any, job: int, number: int, nodes: Ints) -> bool:
     mine, this = demand(w, run_of(w, job).demand), option(w, number)
     if not mine.option_first <= number < mine.option_last or len(nodes) != this.many + this.few:
         return False
-    end = w.now + job_facts(w, job).estimate / this.speed
+    end = w.now + job_facts(w, job).reserve / this.speed
     accepted = True
     for i in range(len(nodes)):
         here = nodes[i]

@@ -176,7 +176,7 @@ def bring_forward(w: World, job: int) -> None:
 def _promise_before(w: World, job: int, limit: float, seen: int) -> bool:
     """Promise the earliest time, if it is before a limit, in the first option that has it."""
     kept, mine = promise(w, job), demand(w, run_of(w, job).demand)
-    estimate, best = job_facts(w, job).estimate, -1
+    estimate, best = job_facts(w, job).reserve, -1
     for number in range(mine.option_first, mine.option_last):
         begin = _begin(w, number, estimate / option(w, number).speed, limit, seen)
         if begin < limit:

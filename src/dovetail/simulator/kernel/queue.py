@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.jobs import Floats
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import WORST, Rules, score_one
 from dovetail.simulator.kernel.state import (
@@ -33,7 +33,7 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
         demand(w, w.active_count).active = number
         w.active_count += 1
         mine.shortest = math.inf
-    mine.shortest = min(mine.shortest, job_facts(w, job).estimate)
+    mine.shortest = min(mine.shortest, job_facts(w, job).reserve)
     mine.queued_gpus += job_facts(w, job).gpus
     score, at = 0.0, mine.high
     if not (rules.unsorted or rules.heads_only):
@@ -140,14 +140,18 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
         if rules.unsorted:
             best = lowest(w, number)
         else:
-            at = begin
-            while at < mine.high and not ends_in_time(w, rows[at], mine.speed, mine.latest_end):
+            at = begin  # where any end will do, jobs need not be fetched from memory
+            while (
+                mine.latest_end < math.inf
+                and at < mine.high
+                and not ends_in_time(w, rows[at], mine.speed, mine.latest_end)
+            ):
                 at += 1
             best = at if at < mine.high else -1
         if best < 0 and (rules.unsorted or begin == mine.low):
             shortest = math.inf
             for at in range(mine.low, mine.high):
-                shortest = min(shortest, job_facts(w, rows[at]).estimate)
+                shortest = min(shortest, job_facts(w, rows[at]).reserve)
             mine.shortest = shortest
     mine.cursor = best
     mine.open = best >= 0
@@ -158,7 +162,7 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
 @inner
 def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
     """Whether a job started now would end by then, by estimate, at this speed."""
-    return w.now + job_facts(w, job).estimate / speed <= latest_end
+    return w.now + job_facts(w, job).reserve / speed <= latest_end
 
 
 @inner
@@ -196,32 +200,3 @@ def lowest(w: World, number: int) -> int:
             continue
         best, best_score = at, score
     return best
-
-
-@inner
-def sort_by_score(values: Floats, rows: Ints) -> None:
-    """Put rows in the order of (score, row), and the scores with them: a heap sort."""
-    for first in range(len(rows) // 2 - 1, -1, -1):
-        _sift_down(values, rows, first, len(rows))
-    for last in range(len(rows) - 1, 0, -1):
-        values[0], values[last] = values[last], values[0]
-        rows[0], rows[last] = rows[last], rows[0]
-        _sift_down(values, rows, 0, last)
-
-
-@inner
-def _sift_down(values: Floats, rows: Ints, at: int, count: int) -> None:
-    while 2 * at + 1 < count:
-        child = 2 * at + 1
-        if child + 1 < count and _comes_before(values, rows, child, child + 1):
-            child += 1
-        if not _comes_before(values, rows, at, child):
-            return
-        values[at], values[child] = values[child], values[at]
-        rows[at], rows[child] = rows[child], rows[at]
-        at = child
-
-
-@inner
-def _comes_before(values: Floats, rows: Ints, one: int, other: int) -> bool:
-    return values[one] < values[other] or (values[one] == values[other] and rows[one] < rows[other])

@@ -66,10 +66,10 @@ class World(Row):
     cluster: int  # [1] ClusterFacts
     jobs: int  # [jobs] JobFacts
     accounts: int  # [accounts] AccountFacts
-    runs: int  # [jobs] Run
-    nodes: int  # [nodes] Node
+    runs: int  # [jobs] RunRow
+    nodes: int  # [nodes] NodeRow
     slots: int  # [nodes * most GPUs] Slot
-    kinds: int  # [kinds] Kind
+    kinds: int  # [kinds] KindRow
     members: int  # [nodes] Member: the nodes of each kind, ascending
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
@@ -80,7 +80,7 @@ class World(Row):
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
-    options: int  # [options] Option
+    options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
     scores: int  # [jobs] float64, beside `waiting`
@@ -109,7 +109,7 @@ class World(Row):
     scratch_score: int  # [3] float64: score, gate, keep
 
 
-class Run(Row):
+class RunRow(Row):
     """What happens to a job; policies do not see this."""
 
     run: float  # true run time at speed 1
@@ -123,7 +123,7 @@ class Run(Row):
     backfilled: bool
 
 
-class Node(Row):
+class NodeRow(Row):
     """A node now: gpus, cpus (thousandths) and memory (MB) are what is free."""
 
     gpus: int
@@ -173,7 +173,7 @@ class Reservation(Row):
     lost_both: int
 
 
-class Kind(Row):
+class KindRow(Row):
     """Nodes that differ in name and switch only."""
 
     gpus: int  # of one node
@@ -198,6 +198,7 @@ class Level(Row):
     word_first: int  # their bitmap
     search: int  # the last search for nodes that looked here
     cursor: int  # how far it came, as a place among the nodes of the kind
+    preference: float  # what the placement thinks of such nodes in that search
     calendar: int  # first block of the release times of so many GPUs; -1: no chunk has this size
     blocks: int  # blocks in use
     block_limit: int
@@ -253,6 +254,7 @@ class Demand(Row):
     """Jobs that ask for the same: where they may run, the list of those that wait."""
 
     kinds: int  # bit k: may use nodes of kind k
+    gpus: int  # of one of its jobs, on all nodes together
     speed: float  # of its fastest option
     option_first: int
     option_last: int
@@ -273,7 +275,7 @@ class Demand(Row):
     active: int
 
 
-class Option(Row):
+class OptionRow(Row):
     """One way to run a demand."""
 
     group: int

@@ -10,16 +10,7 @@ from dovetail.compiled.functions import LazyFunction, inner
 from dovetail.compiled.native import native_type
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import (
-    OBSERVE,
-    PREDICT,
-    PREFER,
-    SCORE,
-    Estimates,
-    Ordering,
-    Placement,
-    Varies,
-)
+from dovetail.domain.policy import OBSERVE, PREDICT, PREFER, SCORE, Ordering, Placement, Varies
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     accounts,
@@ -51,7 +42,6 @@ class Rules(NamedTuple):
     heads_only: bool  # lists are in order of submission: only their next jobs are scored
     few_switches: bool
     predicts: bool  # history is kept and asked
-    estimates_predicted: bool  # what policies see is the prediction
 
 
 RULES = native_type(
@@ -66,7 +56,6 @@ RULES = native_type(
 def make_rules(
     ordering: Ordering,
     placement: Placement,
-    estimates: Estimates,
     predict: LazyFunction,
     observe: LazyFunction,
 ) -> Rules:
@@ -84,8 +73,7 @@ def make_rules(
         uses_state=ordering.uses_state,
         heads_only=ordering.varies is Varies.BETWEEN_ACCOUNTS,
         few_switches=placement.few_switches,
-        predicts=ordering.uses_prediction or estimates.seconds is None,
-        estimates_predicted=estimates.seconds is None,
+        predicts=ordering.uses_prediction,
     )
 
 

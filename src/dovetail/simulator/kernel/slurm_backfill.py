@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.simulator.kernel import node_space
+from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.calendar import refresh
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import (
@@ -16,7 +17,6 @@ from dovetail.simulator.kernel.passes import (
     pass_without_backfilling,
     start_next,
 )
-from dovetail.simulator.kernel.placement import demand_fits
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import demand, job_facts, node, option, run_of, waiting
@@ -90,7 +90,7 @@ def _next_hope(w: World, at: int) -> int:
 @inner
 def _plan(w: World, job: int) -> None:
     """Hold whole nodes from when the job can start, both ends rounded outwards."""
-    estimate, mine = job_facts(w, job).estimate, demand(w, run_of(w, job).demand)
+    estimate, mine = job_facts(w, job).reserve, demand(w, run_of(w, job).demand)
     refresh(w)
     best, best_begin = -1, math.inf
     for number in range(mine.option_first, mine.option_last):

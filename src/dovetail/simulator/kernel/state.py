@@ -27,18 +27,18 @@ from dovetail.simulator.kernel.rows import (
     Event,
     Gain,
     Hold,
-    Kind,
+    KindRow,
     Level,
     Member,
-    Node,
+    NodeRow,
     NodeSet,
-    Option,
+    OptionRow,
     Part,
     Promise,
     Release,
     Reservation,
     Room,
-    Run,
+    RunRow,
     Slot,
     Step,
     World,
@@ -48,10 +48,10 @@ job_facts = row_accessor(World, "jobs", JobFacts)
 account = row_accessor(World, "accounts", AccountFacts)
 cluster_facts = row_accessor(World, "cluster", ClusterFacts)
 demand_facts = row_accessor(World, "demand_facts", DemandFacts)
-run_of = row_accessor(World, "runs", Run)
-node = row_accessor(World, "nodes", Node)
+run_of = row_accessor(World, "runs", RunRow)
+node = row_accessor(World, "nodes", NodeRow)
 slots = row_accessor(World, "slots", Slot)
-kind = row_accessor(World, "kinds", Kind)
+kind = row_accessor(World, "kinds", KindRow)
 member = row_accessor(World, "members", Member)
 levels = row_accessor(World, "levels", Level)
 bitmap = row_accessor(World, "words", Bitmap)
@@ -61,7 +61,7 @@ entry = row_accessor(World, "entries", Entry)
 candidate = row_accessor(World, "candidates", Candidate)
 room = row_accessor(World, "rooms", Room)
 demand = row_accessor(World, "demands", Demand)
-option = row_accessor(World, "options", Option)
+option = row_accessor(World, "options", OptionRow)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)
@@ -204,4 +204,4 @@ def scratch_score(w: World) -> Floats:
 
 
 NO_RESERVATION = np.inf
-"""Kind.reserved of nodes that nobody waits for."""
+"""KindRow.reserved of nodes that nobody waits for."""

@@ -55,6 +55,12 @@ def canonical(cells: Cells) -> RawTable:
             "partition": cells.names("Partition").str.extract(r"^([^,]+)"),
             "qos": cells.names("QOS"),
             "priority": cells.numbers("Priority"),
+            "name": cells.names("JobName"),
+            "account": cells.names("Account"),
+            "work_dir": cells.names("WorkDir"),
+            "submit_line": cells.names("SubmitLine"),
+            "array": cells.names("JobID").str.extract(r"^(\d+)_"),
+            "restarts": cells.numbers("Restarts"),
             **_resources(allocated, requested),
         },
         {

@@ -89,6 +89,11 @@ _READERS: dict[str, Callable[[Json], str | None]] = {
     "ReqTRES": lambda job: _tres(_table(job, "tres").get("requested")),
     "NNodes": lambda job: _number(job.get("allocation_nodes")),
     "Priority": lambda job: _number(job.get("priority")),
+    "Account": lambda job: _text(job.get("account")),
+    "Restarts": lambda job: _number(job.get("restart_cnt")),
+    "JobName": lambda job: _text(job.get("name")),
+    "WorkDir": lambda job: _text(job.get("working_directory")),
+    "SubmitLine": lambda job: _text(job.get("submit_line")),
 }
 """How a record tells each of `slurm.sacct.FIELDS`, but for those that repeat another in words."""
 

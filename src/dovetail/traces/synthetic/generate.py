@@ -9,7 +9,7 @@ import numpy as np
 from dovetail.domain.cluster import MAX_GPUS_PER_NODE, MAX_NODES
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import JobColumns, Jobs
-from dovetail.domain.trace import Trace
+from dovetail.domain.trace import DRAWN, Trace
 from dovetail.traces.synthetic.streams import Streams
 from dovetail.traces.synthetic.workload import LONGEST_RUN, Workload
 
@@ -63,7 +63,7 @@ def synthesize(
         partition=draft.partition,
         kind=draft.kind,
     )
-    return Trace(columns.build(), f"{workload.name}-synthetic", tuple(notes))
+    return Trace(columns.build(), workload.name + DRAWN, tuple(notes))
 
 
 def offered_load(jobs: Jobs, cluster_gpus: int) -> float:

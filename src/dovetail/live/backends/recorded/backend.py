@@ -33,6 +33,7 @@ class ReadFault(Enum):
     NONE = "answered"
     DOWN = "the controller is down"
     GARBAGE = "an answer that makes no sense"
+    EMPTY = "an answer without any job, as for a user who lost the right to see them"
 
 
 class RecordedBackend:
@@ -53,8 +54,10 @@ class RecordedBackend:
         self._late: list[Change] = []
 
     def read(self) -> Snapshot:
-        self._maybe_fail()
+        fault = self._maybe_fail()
         snapshot = self.cluster.snapshot()
+        if fault is ReadFault.EMPTY:
+            snapshot = replace(snapshot, jobs=(), factors={})
         return replace(snapshot, time=snapshot.time + self.clock_error)
 
     def factors(self) -> Mapping[int, Factor]:
@@ -86,9 +89,10 @@ class RecordedBackend:
         for change in late:
             self.cluster.take(change)
 
-    def _maybe_fail(self) -> None:
+    def _maybe_fail(self) -> ReadFault:
         fault = self.read_faults.popleft() if self.read_faults else ReadFault.NONE
         if fault is ReadFault.DOWN:
             raise Unreachable("slurmctld does not answer: Slurmctld(primary) at head is DOWN")
         if fault is ReadFault.GARBAGE:
             raise Unreadable("Slurm's answer has a shape that is not known")
+        return fault

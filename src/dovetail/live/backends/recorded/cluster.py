@@ -83,9 +83,7 @@ class MemoryCluster:
                 end = job.start + self._run[number]
                 self._jobs[number] = job._replace(state="COMPLETED", end=end)
             elif not (job.running or job.pending) and job.end + REMEMBERED < self.now:
-                del self._jobs[number], self._run[number]
-                self.site.pop(number, None)
-                self.frozen.pop(number, None)
+                self.forget(number)
         self._start_what_fits()
 
     def _start_what_fits(self) -> None:
@@ -129,6 +127,12 @@ class MemoryCluster:
         self._jobs[job] = was._replace(
             state="PENDING", reason="Priority", hosts=(), restarts=was.restarts + 1
         )
+
+    def forget(self, job: int) -> None:
+        """As if MinJobAge had passed unseen."""
+        del self._jobs[job], self._run[job]
+        self.site.pop(job, None)
+        self.frozen.pop(job, None)
 
     # -- what Slurm tells and takes
 

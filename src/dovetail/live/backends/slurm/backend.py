@@ -33,7 +33,9 @@ def in_known_shape() -> Iterator[None]:
     """Whatever a parser stumbles over is an answer that cannot be trusted."""
     try:
         yield
-    except (ValueError, LookupError, TypeError, AttributeError, ClusterError) as error:
+    except (
+        ValueError, ArithmeticError, LookupError, TypeError, AttributeError, ClusterError,
+    ) as error:  # fmt: skip
         raise Unreadable(f"Slurm's answer has a shape that is not known: {error!r:.200}") from error
 
 
@@ -88,6 +90,8 @@ class SlurmBackend:
             # An empty queue and a lost controller look alike.
             self._ping()
         nodes = self._reader.nodes()
+        if not nodes:
+            raise Unreadable("Slurm shows no node at all; see `scontrol show nodes`")
         if self._surroundings is None or self._readings % REFRESH == 0:
             self._surroundings = self._look_around()
         self._readings += 1
@@ -106,8 +110,11 @@ class SlurmBackend:
 
     def _look_around(self) -> Surroundings:
         ask = self._commands.ask
+        partitions = partitions_of(ask("scontrol", "-a", "-o", "show", "partition"))
+        if not partitions:
+            raise Unreadable("Slurm shows no partition at all; see `scontrol show partitions`")
         return Surroundings(
-            partitions_of(ask("scontrol", "-a", "-o", "show", "partition")),
+            partitions,
             reservations_of(ask("scontrol", "-a", "-o", "show", "reservation")),
             self._shares(),
             self._qos(),
@@ -117,7 +124,7 @@ class SlurmBackend:
         """None where Slurm keeps no accounts."""
         try:
             return shares_of(self._commands.ask("sshare", *SSHARE))
-        except BackendError:
+        except Unreachable:
             self._ping()
             return ()
 

@@ -12,6 +12,7 @@ import secrets
 from typing import NamedTuple
 
 from dovetail.domain.errors import ClusterError
+from dovetail.live.backends.base import Unreadable
 from dovetail.live.model.snapshot import NEVER, LiveJob
 from dovetail.slurm.durations import seconds_of
 from dovetail.slurm.host_lists import hosts_of
@@ -61,11 +62,15 @@ class JobRows:
         fields = f"{','.join(checked)}{token},Name:{token},admin_comment:{token}"
         # -r, since without it split array tasks are folded together again and hide their
         # different priorities; `arrays.joined` makes tasks of one record one job.
-        return token, ["-h", "-a", "-r", "-t", "all", "-O", fields]
+        # With its header: an answer without one, however it ended, is no answer to this question.
+        return token, ["-a", "-r", "-t", "all", "-O", fields]
 
     def parse(self, text: str, token: str) -> tuple[list[LiveJob], list[str]]:
         """A job for each row, array tasks too, and a sentence for each that cannot be read."""
-        texts = text.split(token)
+        header, *texts = text.split(token)
+        if header.count(_FIELD) != len(_CHANGING) + len(_LASTING) or len(texts) < 3:
+            raise Unreadable(f"squeue: no header, but {text[:200]!a}: is it Slurm's own squeue?")
+        texts = texts[2:]
         rest = "".join(texts[len(texts) // 3 * 3 :]).strip()
         doubts = [_doubt((rest, "", ""))] if rest else []
         if len(self._lasting) > 2 * len(self._jobs) + 1000:

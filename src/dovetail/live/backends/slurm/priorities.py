@@ -1,6 +1,7 @@
 """How priorities are made up and what accounts used, as sprio and sshare print it.
 
->>> factors_of("17 1200 200 0 1000 0 0 0 0 0 |")  # by LiveJob.id: sprio counts records, too
+>>> rows = [HEADER, "17 1200 200 0 1000 0 0 0 0 0 |"]
+>>> factors_of("\\n".join(rows))  # by LiveJob.id: sprio counts records, too
 {17: Factor(priority=1200, site=200, frozen=False, qos=0)}
 """
 
@@ -17,8 +18,11 @@ from dovetail.live.model.snapshot import Factor, Share
 from dovetail.slurm.tables import rows_of
 
 # Number, priority, site, nice, age, association, fair-share, size, partition, QOS | TRES.
-SPRIO = ("-h", "-o", "%i %Y %S %N %A %B %F %J %P %Q |%T")
-SSHARE = ("-a", "-h", "-P", "-o", "Account,User,RawShares,RawUsage")
+SPRIO = ("-o", "%i %Y %S %N %A %B %F %J %P %Q |%T")
+SSHARE = ("-a", "-P", "-o", "Account,User,RawShares,RawUsage")
+HEADER = "JOBID PRIORITY SITE NICE"
+"""How every answer of sprio begins, that for an empty queue, too."""
+_SHARES = "Account|User|RawShares|RawUsage"
 _COLUMNS, _QOS = 11, 9
 _TRES = re.compile(r"\|(.*)$", re.MULTILINE)
 _AFTER_EQUALS = re.compile(r"=(\d+)")
@@ -30,6 +34,9 @@ def factors_of(text: str) -> dict[int, Factor]:
     A job whose priority was set by hand shows no factors at all, not even its site factor; then
     nothing adds up to its priority. Priority 1 with no factors is also what Slurm itself gives.
     """
+    header, _, text = text.partition("\n")
+    if not header.startswith(HEADER):
+        raise Unreadable(f"sprio: no header, but {header[:200]!a}: is it Slurm's own sprio?")
     # The TRES factors are words; they matter only for whether there are any.
     plain = _TRES.sub(_tres_total, text) if "=" in text else text.replace("|", "0")
     table = _table(plain)
@@ -66,6 +73,9 @@ def shares_of(text: str) -> tuple[Share, ...]:
     Slurm's own normalised columns mean other things with fair tree than without it; the raw ones
     are the same. Indentation tells who belongs to whom.
     """
+    header, _, text = text.partition("\n")
+    if header != _SHARES:
+        raise Unreadable(f"sshare: no header, but {header[:200]!a}: is it Slurm's own sshare?")
     accounts: list[tuple[int, str, float, float]] = []  # depth, name, shares, usage
     for indented, user, shares, usage in rows_of(text, 4):
         name = indented.lstrip(" ")

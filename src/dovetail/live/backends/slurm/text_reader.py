@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from dovetail.live.backends.base import Unreadable
 from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
 from dovetail.live.backends.slurm.host_gpus import uneven
 from dovetail.live.backends.slurm.job_rows import JobRows
@@ -78,7 +79,9 @@ class TextReader:
 
     def _pairs(self, *words: str) -> dict[int, str]:
         """Numbers of pending jobs, and a word where there is one."""
-        text = self._commands.ask("squeue", "-h", "-a", "-t", "PD", *words)
+        text = self._commands.ask("squeue", "-a", "-t", "PD", *words)
+        if not text.startswith("JOBID "):
+            raise Unreadable(f"squeue: no header, but {text[:200]!a}: is it Slurm's own squeue?")
         return {int(number): word for number, word in _PAIR.findall(text)}
 
     def _spread_of(

@@ -13,7 +13,7 @@ run_dir = run_dir or "/run/dovetail"
 settings_file = settings_file or "/etc/dovetail/submit.conf"
 
 local TABLE = run_dir .. "/first_factors"
-local HEADER = "^dovetail%-first%-factors 1 (%d+)$"
+local HEADER = "^dovetail%-first%-factors 2 (%d+) (%d+)$"
 local MOST_BYTES = 65536
 local MOST_FACTOR = 2147483645 -- Slurm's own limit
 local MOST_NAME = 256 -- characters of a job name that are looked at
@@ -130,8 +130,9 @@ local function partition_of(job, partitions)
   end
 end
 
--- The table of first factors: a header with a serial number that the daemon counts up, rows of
--- `partition gpus factor`, and `end`. One short read tells whether it is still the same.
+-- The table of first factors: a header with a serial number that the daemon counts up and the time
+-- until which it holds, rows of `partition gpus factor`, and `end`. One short read tells whether it
+-- is still the same. A daemon that was killed leaves a table behind, which says nothing any more.
 
 local known_serial, known_rows
 
@@ -162,7 +163,13 @@ local function first_factors()
   end
   local header = file:read(64) or ""
   local line = header:match("^([^\n]*)\n")
-  local serial = line and line:match(HEADER)
+  local serial, holds_until
+  if line then
+    serial, holds_until = line:match(HEADER)
+  end
+  if serial and os.time() > tonumber(holds_until) then
+    serial = nil
+  end
   if not serial or serial ~= known_serial then
     known_serial, known_rows = serial, nil
     if serial then

@@ -19,6 +19,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from dovetail.domain.errors import ConfigError
 from dovetail.live.config import MetricsConfig
 from dovetail.live.cycle.report import CycleReport
 from dovetail.live.service.metrics.families import families
@@ -26,6 +27,10 @@ from dovetail.live.service.metrics.server import MetricsServer, is_loopback
 from dovetail.live.service.metrics.totals import Totals
 
 log = logging.getLogger(__name__)
+
+
+RETRY = 60.0
+"""Seconds between two tries to listen on a port that another program has."""
 
 
 class Metrics(Collector):
@@ -41,10 +46,14 @@ class Metrics(Collector):
         self._told: tuple[Totals, CycleReport | None] = (Totals(), None)
         self._fresh = math.nan  # steady time of the last good snapshot
         self._server: MetricsServer | None = None
+        self._tried: float | None = None  # steady time of the last try that failed
 
     def observe(self, report: CycleReport) -> None:
         """Take in what one cycle did."""
         self._told = (self._told[0].after(report), report)
+        if self._tried is not None and time.monotonic() - self._tried >= RETRY:
+            self._tried = None
+            self.start()
         self.stale(report.snapshot_age)
 
     def stale(self, seconds: float) -> None:
@@ -70,7 +79,12 @@ class Metrics(Collector):
                 self.config.host or "all addresses",
                 self.config.port,
             )
-        self._server = MetricsServer(self.config.host, self.config.port, self.registry)
+        try:
+            self._server = MetricsServer(self.config.host, self.config.port, self.registry)
+        except ConfigError as problem:
+            # Steering goes on unwatched: a figure that is missing shows, a daemon must not.
+            log.warning("%s; it is tried again every %g s", problem, RETRY)
+            self._tried = time.monotonic()
 
     def close(self) -> None:
         """Stop serving and wait until that is done; closing twice does no harm."""

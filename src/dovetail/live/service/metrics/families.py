@@ -39,6 +39,10 @@ def _totals(totals: Totals) -> Iterator[Metric]:
     yield _counter("changes_sent", "Changes sent to Slurm, failed included.", (((), totals.sent),))
     yield _counter("changes_failed", "Changes that Slurm refused.", (((), totals.failed),))
     yield _counter(
+        "fallbacks", "Times that active mode was left, not by an operator.",
+        (((), totals.fallbacks),),
+    )  # fmt: skip
+    yield _counter(
         "verdicts", "What guardrails said.", totals.verdicts.items(), ("guardrail", "outcome")
     )
     seconds = HistogramMetricFamily(
@@ -55,6 +59,11 @@ def _last(last: CycleReport) -> Iterator[Metric]:
     yield _single("jobs_managed", "Pending jobs that Dovetail orders.", last.managed)
     untouched = {(name,): count for name, count in bounded_counts(last.untouched).items()}
     yield _gauge("jobs_untouched", "Pending jobs left alone.", untouched.items(), ("reason",))
+    yield _single(
+        "budget_spent_ratio", "Part of the changes that may be sent in an hour.",
+        last.budget_spent,
+    )  # fmt: skip
+    yield _single("trouble", "1: something needs attention, see the log.", bool(last.trouble))
     yield _single("moved_places_mean", "Between our order and Slurm's own.", last.moved.mean)
     yield _single("moved_places_max", "Between our order and Slurm's own.", last.moved.most)
     yield _single(

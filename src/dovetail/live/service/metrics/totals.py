@@ -41,6 +41,7 @@ class Totals:
     cycles: int = 0
     sent: int = 0
     failed: int = 0
+    fallbacks: int = 0
     seconds: Mapping[str, Histogram] = field(
         default_factory=lambda: {part: Histogram() for part in Times._fields}
     )
@@ -57,6 +58,7 @@ class Totals:
             self.cycles + 1,
             self.sent + report.sent,
             self.failed + report.failed,
+            self.fallbacks + report.fell_back,
             {part: kept.with_value(seconds[part]) for part, kept in self.seconds.items()},
             verdicts,
         )

@@ -1,4 +1,4 @@
-"""Candidates play replays on Ray: on a running cluster, or on one of our own on this machine."""
+"""Players on Ray: on a running cluster, or on one of our own on this machine."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from copy import deepcopy
 from importlib import import_module
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
-
-from dovetail.agents.evolution.players import mean_scores, play_one
-from dovetail.agents.evolution.replays import Replay, Score
+from dovetail.agents.players import Playable, Players, Task
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.jobs import Floats
-from dovetail.policies.learned.families import FAMILIES, Family
 
 STORE = 256 << 20
 """Bytes of shared memory of our own cluster; a replay of 30,000 jobs takes 10 MB.
@@ -44,27 +39,19 @@ def require_ray() -> None:
         )
 
 
-class RayPlayers:
-    """`Players` on Ray: every worker is an actor that gets the replays once.
-
-    with RayPlayers(replays, FAMILIES["index"], workers=8, address="ray-head:6379") as players:
-        scores = players.play(candidates, chosen=[0, 3, 5])
-    """
+class RayPlayers(Players):
+    """On Ray: every worker is an actor that gets the playables once."""
 
     def __init__(
-        self,
-        replays: Sequence[Replay],
-        family: Family,
-        workers: int = 1,
-        address: str | None = None,
+        self, playables: Sequence[Playable], workers: int = 1, address: str | None = None
     ) -> None:
-        self._replays, self._family = list(replays), family
-        self._workers, self._address = workers, address
+        super().__init__(playables, workers)
+        self._address = address
         require_ray()
         self._ray: Any = None
         self._pool: Any = None
 
-    def __enter__(self) -> RayPlayers:
+    def __enter__(self) -> Self:
         if self._address is None:
             os.environ.update(STAY_LOCAL)
         self._ray = import_module("ray")
@@ -73,7 +60,7 @@ class RayPlayers:
         try:
             self._connect()
             actor = self._ray.remote(_Player).options(num_cpus=1)
-            shared = self._ray.put(self._replays)
+            shared = self._ray.put(self._playables)
             actors = [actor.remote(shared) for _ in range(self._workers)]
             self._pool = import_module("ray.util").ActorPool(actors)
         except BaseException:
@@ -90,13 +77,9 @@ class RayPlayers:
         self._pool = None
         self._ray.shutdown()  # ends our own cluster, or our actors on a running one
 
-    def play(self, candidates: Floats, chosen: Sequence[int]) -> list[Score]:
-        """Mean score of every candidate over the chosen replays; the same for any workers."""
-        name = self._family.name
-        tasks = [(row, number) for row in candidates for number in chosen]
+    def play(self, tasks: Sequence[Task]) -> list[Any]:
         try:
-            found = self._pool.map(lambda actor, task: actor.play.remote(name, *task), tasks)
-            return mean_scores(list(found), len(candidates))
+            return list(self._pool.map(lambda actor, task: actor.play.remote(*task), tasks))
         except self._ray.exceptions.RayActorError as problem:
             raise ConfigError(
                 "a Ray worker ended unexpectedly: is this version of Dovetail installed on every "
@@ -141,9 +124,9 @@ def _reach(address: str) -> None:
 class _Player:
     """An actor: one process that plays."""
 
-    def __init__(self, replays: list[Replay]) -> None:
+    def __init__(self, playables: list[Playable]) -> None:
         # Arrays in Ray's shared memory are read-only, for which kernels compile anew: 1.8 s.
-        self._replays = deepcopy(replays)
+        self._playables = deepcopy(playables)
 
-    def play(self, family: str, vector: Floats, number: int) -> Score:
-        return play_one(self._replays, FAMILIES[family], np.array(vector), number)
+    def play(self, number: int, contestant: Any) -> Any:
+        return self._playables[number].play(deepcopy(contestant))

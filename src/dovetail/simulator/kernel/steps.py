@@ -15,9 +15,9 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import reservations
+from dovetail.simulator.kernel.admission import option_fits
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import begin_pass, narrow, start
-from dovetail.simulator.kernel.placement import option_fits
 from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import ends_in_time, remove, seek
 from dovetail.simulator.kernel.rows import World
@@ -131,7 +131,7 @@ def is_candidate(w: World, number: int, job: int) -> bool:
     if mine.option_last - mine.option_first == 1:
         return ends_in_time(w, job, mine.speed, mine.latest_end)
     for at in range(mine.option_first, mine.option_last):
-        end = w.now + job_facts(w, job).estimate / option(w, at).speed
+        end = w.now + job_facts(w, job).reserve / option(w, at).speed
         if option_fits(w, at, end):
             return True
     return False

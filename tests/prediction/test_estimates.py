@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail.domain.errors import ConfigError, TraceError
+from dovetail.domain.errors import ConfigError, TraceError, UnknownName
 from dovetail.domain.jobs import Floats, JobColumns
 from dovetail.domain.trace import Trace
-from dovetail.traces.estimates import make_estimates
+from dovetail.prediction.estimates import make_estimates
 
 
 def trace(run: list[float], limit: list[float] | None = None) -> Trace:
@@ -18,9 +18,7 @@ def trace(run: list[float], limit: list[float] | None = None) -> Trace:
 
 
 def seconds(of: Trace, spec: str, seed: int = 0) -> Floats:
-    given = make_estimates(of, spec, seed).seconds
-    assert given is not None
-    return given
+    return make_estimates(of, spec, seed).seconds
 
 
 def test_exact_estimates_are_the_run_times_but_at_least_a_second() -> None:
@@ -31,14 +29,61 @@ def test_limits_are_what_the_users_asked_for() -> None:
     assert seconds(trace([5, 60], [0.5, 3600]), "limit").tolist() == [1, 3600]
 
 
-def test_unknown_limits_are_counted_and_another_kind_is_suggested() -> None:
+def test_a_few_jobs_without_a_limit_get_the_longest_of_their_partition_and_are_counted() -> None:
+    columns = JobColumns(
+        submit=[0, 1, 2, 3, 4, 5],
+        run=[1] * 6,
+        gpus=[1] * 6,
+        limit=[60, np.nan, 900, 30, np.nan, 40],
+        partition=["a", "a", "b", "a", "c", "b"],
+    )
+    told = make_estimates(Trace(columns.build()), "limit")
+    assert told.seconds.tolist() == [60, 60, 900, 30, 900, 40]  # c has none: the longest of all
+    assert told.notes == ("2 jobs have no time limit: the longest limit of the partition is taken",)
+
+
+def test_where_most_limits_are_unknown_another_kind_is_suggested() -> None:
     with pytest.raises(TraceError, match=r"2 of 3 jobs .* noisy:1 or predicted"):
         make_estimates(trace([1, 2, 3], [np.nan, 5, np.nan]), "limit")
 
 
-def test_predicted_estimates_are_left_to_the_simulator() -> None:
-    estimates = make_estimates(trace([5]), "predicted")
-    assert (estimates.name, estimates.seconds) == ("predicted", None)
+def test_what_is_predicted_is_named_in_full() -> None:
+    told = make_estimates(trace([5, 6]), "predicted")
+    assert told.name == "predicted:mixture,order=log-mean,reserve=q80"
+    told = make_estimates(trace([5, 6]), "predicted:history,reserve=q90,order=mean")
+    assert told.name == "predicted:history,order=mean,reserve=q90"
+    assert told.seconds == pytest.approx([3600, 3600])
+
+
+def test_order_and_reservations_can_go_by_different_summaries() -> None:
+    of = trace([10.0, 1000.0] * 900)
+    told = make_estimates(of, "predicted:history,order=q20,reserve=q90")
+    assert told.seconds[-1] == pytest.approx(10)
+    assert told.reserve[-1] == pytest.approx(1000)
+    assert told.spread[-1] == pytest.approx(np.log(10))
+
+
+def test_gittins_prefers_a_gamble_that_may_end_soon_to_a_sure_long_run() -> None:
+    of = trace([10.0, 1000.0] * 900)
+    gamble = make_estimates(of, "predicted:history,order=gittins").seconds[-1]
+    mean = make_estimates(of, "predicted:history,order=mean").seconds[-1]
+    assert gamble < 40 < mean
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("predicted:boosed", "did you mean 'boosted'"),
+        ("predicted:history,order=q99", "q5 to q95"),
+        ("predicted:history,order=meen", "did you mean 'mean'"),
+        ("predicted:history,reserve", "given twice"),
+        ("predicted:history,size=q80", "order=WHAT"),
+        ("predicted:order=q80,order=mean", "given twice"),
+    ],
+)
+def test_a_misspelt_request_says_what_may_be_written(spec: str, words: str) -> None:
+    with pytest.raises((ConfigError, UnknownName), match=words):
+        make_estimates(trace([5]), spec)
 
 
 def test_noise_has_the_sigma_asked_for_around_the_run_time() -> None:

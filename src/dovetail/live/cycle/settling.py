@@ -1,0 +1,73 @@
+"""A dead band behind the head of the order: who stands nearly where he should is left there.
+
+>>> settled((1, 2, 3, 5, 4), present=(1, 2, 3, 4, 5), line=lambda job: (), exact=2, slack=1)
+(1, 2, 3, 4, 5)
+>>> settled((5, 1, 2, 3, 4), present=(1, 2, 3, 4, 5), line=lambda job: (), exact=2, slack=1)
+(5, 1, 2, 3, 4)
+
+Slurm looks at the head of the queue. There the order is kept to the letter; further back a job is
+moved only when it is more than so many places off. It comes to the head in time, one message a job.
+With 1,000 waiting jobs, of which a quarter stood where `displacement` just let them, every start
+moved 90 to 100 of them by one place each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence, Set
+
+EXACT = 100
+"""Places at the head that are kept to the letter: what Slurm's main scheduler looks at."""
+STEPS = 2
+"""Behind the head a place more of tolerance for so many places."""
+
+
+def settled(
+    order: Sequence[int],
+    present: Sequence[int],
+    line: Callable[[int], Hashable],
+    exact: int = EXACT,
+    slack: int = 0,
+    must: Set[int] = frozenset(),
+) -> tuple[int, ...]:
+    """The order, with jobs behind the head left in their present one where it is near enough.
+
+    present: the same jobs as they stand now; line: jobs of different ones keep their places among
+    each other as in `order`; slack: the most places that a job may be off; must: jobs that take
+    their place in any case.
+    """
+    if slack < 1 or len(order) <= exact:
+        return tuple(order)
+    places: dict[Hashable, list[int]] = {}  # of each class in the order
+    for place, job in enumerate(order):
+        places.setdefault(line(job), []).append(place)
+    stands: dict[Hashable, list[int]] = {}
+    for job in present:
+        stands.setdefault(line(job), []).append(job)
+    result = list(order)
+    for key, taken in places.items():
+        wished = [order[place] for place in taken]
+        for place, job in zip(
+            taken, _near(wished, stands[key], taken, exact, slack, must), strict=True
+        ):
+            result[place] = job
+    return tuple(result)
+
+
+def _near(
+    wished: Sequence[int],
+    present: Sequence[int],
+    places: Sequence[int],
+    exact: int,
+    slack: int,
+    must: Set[int],
+) -> list[int]:
+    """One class: those too far off at their wished place, the others between as they stand."""
+    now = {job: rank for rank, job in enumerate(present)}
+    fixed: list[int | None] = []
+    for rank, (job, place) in enumerate(zip(wished, places, strict=True)):
+        tolerated = min(slack, (place - exact) // STEPS + 1)
+        near = place >= exact and job not in must and abs(now[job] - rank) <= tolerated
+        fixed.append(None if near else job)
+    moved = set(fixed)
+    staying = iter([job for job in present if job not in moved])
+    return [next(staying) if job is None else job for job in fixed]
