@@ -35,7 +35,8 @@ from dovetail.evaluation.standing import Standing
 from dovetail.evaluation.unseen import Draws, evaluate_unseen, who_pays
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
-from dovetail.policies.policy import SHIPPED_NAME, Policy
+from dovetail.policies.ordering import SHIPPED_NAME
+from dovetail.policies.policy import Policy
 from dovetail.traces.read import read_trace
 
 MODELS = Path(__file__).parent / "models"

@@ -22,16 +22,20 @@ from dovetail.live.model.mode import Mode
 class SlurmConfig:
     """How Slurm is asked and told."""
 
-    backend: str = "commands"  # text; "json": jobs and nodes as JSON; "rest": slurmrestd
+    backend: str = "commands"  # text; "json": jobs and nodes as JSON; "rest"; "plugin": see there
     bin: str = ""  # folder of squeue, scontrol, ...; empty: PATH
     conf: str = ""  # SLURM_CONF; empty: the environment's
     timeout: float = 30.0  # seconds that one command may take
     rest_url: str = ""  # unix:/run/slurmrestd.sock or http://127.0.0.1:6820
     rest_user: str = ""  # the name that goes with the token; empty: none is told
     rest_token_file: str = ""  # mode 600; empty: rest_auth/local on the socket
+    plugin_table: str = "/run/dovetail/factors"  # that site_factor/dovetail reads
+    plugin_seconds: float = 900.0  # for which it holds after the last reading; at most a day
+    plugin_default: int = 0  # the site factor of new jobs while there is a table
 
     def __post_init__(self) -> None:
         _above("slurm.timeout", self.timeout, 0.0)
+        _above("slurm.plugin_seconds", self.plugin_seconds, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

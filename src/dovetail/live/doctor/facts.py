@@ -157,7 +157,8 @@ def shut_out(name: str) -> bool:
     return os.getegid() not in os.getgrouplist(name, user.pw_gid)
 
 
-def _age(path: Path) -> float:
+def _age(script: str) -> float:
+    path = Path(script)
     try:
         return time.time() - path.stat().st_mtime if path.is_absolute() else math.inf
     except OSError:

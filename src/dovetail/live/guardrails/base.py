@@ -87,6 +87,11 @@ class Situation:
         return priorities
 
     @cached_property
+    def orders(self) -> dict[frozenset[int], tuple[int, ...]]:
+        """Slurm's order of sets of jobs: several guardrails ask for the same."""
+        return {}
+
+    @cached_property
     def slurm_ranking(self) -> tuple[int, ...]:
         """Pending jobs as Slurm alone would take them: highest priority first, then by number."""
         known = dict(sorted(self.own_priorities.items()))

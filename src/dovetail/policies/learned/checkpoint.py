@@ -133,6 +133,8 @@ def _source(trace: str) -> str:
 def _flat(card: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
     """All values of a card with the names that lead to them, such as `sites 1 cluster`."""
     for key, value in card.items():
+        if key == "trained_on":  # a hundred numbers that say nothing to people
+            continue
         if isinstance(value, list):
             value = {str(number): part for number, part in enumerate(value, start=1)}
         if isinstance(value, Mapping):
