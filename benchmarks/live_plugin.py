@@ -16,6 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def _measure(steered: Steered, folder: Path) -> dict[str, Any]:
     plugin, commands = BACKENDS["plugin"](config), BACKENDS["commands"](config)
     plugin.read()
     before = steered.updates()
-    rows = [_timed(lambda k=k: _apply(plugin, _reversed(jobs, k))) for k in range(TIMES)]
+    rows = [_timed(partial(_apply, plugin, _reversed(jobs, k))) for k in range(TIMES)]
     shown = _timed(lambda: steered.shows(_wanted(jobs, TIMES - 1), timeout=60))
     with Journal.open(JournalConfig(path=str(folder / "journal.sqlite"))) as journal:
         actuator = Actuator(plugin, Ledger(journal), Clocks())
