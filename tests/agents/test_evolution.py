@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from dovetail.agents.evolution.replays import Score, make_replays, resized
+
 from dovetail.agents.evolution.search import Evolution
 from dovetail.domain.cluster_toml import cluster_from_toml
 from dovetail.policies.ordering import ORDERINGS

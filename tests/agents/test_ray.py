@@ -9,12 +9,12 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-
-from dovetail.agents.catalogue import AGENTS
-from dovetail.agents.engines import ENGINES
 from dovetail.agents.evolution.players import LocalPlayers, Players
 from dovetail.agents.evolution.ray_players import STAY_LOCAL, RayPlayers
 from dovetail.agents.evolution.replays import make_replays
+
+from dovetail.agents.catalogue import AGENTS
+from dovetail.agents.engines import ENGINES
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.traces.synthetic import WORKLOADS, synthesize

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.agents.evolution.replays import Score, make_replays
+
 from dovetail.agents.evolution.training import EvolutionProgress, TrainingConfig, train
 from dovetail.agents.history import Site, facts
 from dovetail.domain.errors import ConfigError
