@@ -145,8 +145,8 @@ def test_a_gpu_at_half_speed_is_found_and_then_avoided() -> None:
 def _rows(address: int, count: int, kind: np.dtype[Any]) -> NDArray[Any]:
     """A table of the simulator's world, read in place."""
     memory = (ctypes.c_char * (count * kind.itemsize)).from_address(address)
-    rows: NDArray[Any] = np.frombuffer(memory, kind)  # type: ignore[call-overload]
-    return rows
+    found: NDArray[Any] = np.frombuffer(memoryview(memory), kind)
+    return found
 
 
 def _ended_jobs(

@@ -15,7 +15,7 @@ GPU time that went by idle), in units of the mean run time: a step has what pass
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -38,8 +38,8 @@ class GpuAssignment(gymnasium.Env[Seen, np.int64]):
     ) -> None:
         pool = AssignmentPool(config or GpuAssignmentConfig(), seeds)
         self.batch = GpuAssignmentBatch(pool)
-        seen, self.action_space = _spaces(self.batch)
-        self.observation_space = cast("gymnasium.Space[Seen]", seen)
+        self.observation_space: gymnasium.Space[Any]
+        self.observation_space, self.action_space = _spaces(self.batch)
         self._begun = False
 
     def reset(
