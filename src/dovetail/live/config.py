@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.objective import Objective
+from dovetail.domain.promises import Promises
 from dovetail.files import Untrusted, read_file
 from dovetail.live.model.mode import Mode
 
@@ -22,16 +24,20 @@ from dovetail.live.model.mode import Mode
 class SlurmConfig:
     """How Slurm is asked and told."""
 
-    backend: str = "commands"  # text; "json": jobs and nodes as JSON; "rest": slurmrestd
+    backend: str = "commands"  # text; "json": jobs and nodes as JSON; "rest"; "plugin": see there
     bin: str = ""  # folder of squeue, scontrol, ...; empty: PATH
     conf: str = ""  # SLURM_CONF; empty: the environment's
     timeout: float = 30.0  # seconds that one command may take
     rest_url: str = ""  # unix:/run/slurmrestd.sock or http://127.0.0.1:6820
     rest_user: str = ""  # the name that goes with the token; empty: none is told
     rest_token_file: str = ""  # mode 600; empty: rest_auth/local on the socket
+    plugin_table: str = "/run/dovetail/factors"  # that site_factor/dovetail reads
+    plugin_seconds: float = 900.0  # for which it holds after the last reading; at most a day
+    plugin_default: int = 0  # the site factor of new jobs while there is a table
 
     def __post_init__(self) -> None:
         _above("slurm.timeout", self.timeout, 0.0)
+        _above("slurm.plugin_seconds", self.plugin_seconds, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,7 @@ class GuardrailConfig:
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
     trip_hours: float = 2.0  # in active mode, before waits are compared
     trip_jobs: int = 50  # fewer comparisons than these say nothing
+    promise_hours: float = 24.0  # of broken promises without a break that end active mode
     failures: int = 5  # cycles in a row, unread or refused by Slurm, that end active mode
 
     def __post_init__(self) -> None:
@@ -171,6 +178,8 @@ class LiveConfig:
     metrics: MetricsConfig = field(default_factory=MetricsConfig)
     alerts: AlertConfig = field(default_factory=AlertConfig)
     twin: TwinConfig = field(default_factory=TwinConfig)
+    promises: Promises = field(default_factory=Promises)  # what must not get worse
+    objective: Objective = field(default_factory=Objective)  # what is wanted, in weights
 
     def __post_init__(self) -> None:
         _above("period", self.period, 0.0)

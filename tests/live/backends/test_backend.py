@@ -16,6 +16,9 @@ from tests.live.slurm import SMALL_LAYOUT, Cluster, Job, Options, why_not
 OPTIONS = Options(nodes=SMALL_LAYOUT, rest="local")
 EVIL = "evil\nname|x\x1b[31m\x1f\x1e#,:'\"" + "y" * 900
 
+READERS = ("commands", "json", "rest")
+"""`plugin` reads as `commands` does; tests/live/plugin has a slurmctld that has it loaded."""
+
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Cluster]:
@@ -107,7 +110,7 @@ def test_all_backends_tell_the_same_of_a_queue_of_all_kinds(queue: Cluster) -> N
     queue.wait_until(lambda: queue.states().get(made["requeued"]) == "PENDING")
     # sprio tells of a task that was split off only after the scheduler has looked at it.
     queue.wait_until(lambda: 5 in queue.site_factors().values())
-    text, other, rest = settled(queue, [backend(name, queue) for name in BACKENDS])
+    text, other, rest = settled(queue, [backend(name, queue) for name in READERS])
     same(text, other)
     same(text, rest)
     jobs = text.by_id
@@ -143,7 +146,7 @@ def test_all_backends_tell_the_same_of_a_queue_of_all_kinds(queue: Cluster) -> N
     assert held in (5, 9)
 
 
-@pytest.mark.parametrize("name", list(BACKENDS))
+@pytest.mark.parametrize("name", READERS)
 def test_changes_are_made_and_read_back(queue: Cluster, name: str) -> None:
     queue.submit_many([Job(4, 600, gpu_type="p100")] * 2 + [Job(2, 600, gpu_type="k80")])
     queue.wait_until(lambda: list(queue.states().values()).count("RUNNING") == 3)
@@ -177,7 +180,7 @@ def test_changes_are_made_and_read_back(queue: Cluster, name: str) -> None:
     assert not reader.factors()[frozen].frozen
 
 
-@pytest.mark.parametrize("name", list(BACKENDS))
+@pytest.mark.parametrize("name", READERS)
 def test_jobs_that_are_gone_held_or_running_answer_in_slurms_words(
     queue: Cluster, name: str
 ) -> None:
@@ -215,7 +218,7 @@ def test_settings_are_those_of_the_cluster(live: Cluster) -> None:
     assert settings["SLURM_CONF"] == str(live.layout.slurm_conf)
 
 
-@pytest.mark.parametrize("name", list(BACKENDS))
+@pytest.mark.parametrize("name", READERS)
 def test_an_empty_queue_is_empty_and_has_no_shares_without_accounting(
     queue: Cluster, name: str
 ) -> None:
@@ -228,7 +231,7 @@ def test_an_empty_queue_is_empty_and_has_no_shares_without_accounting(
 
 def test_a_drained_node_is_out_of_use_in_all_of_them(queue: Cluster) -> None:
     queue.update_node("k80-1", "drain", "bad memory = yes")
-    text, other, rest = (backend(name, queue).read() for name in BACKENDS)
+    text, other, rest = (backend(name, queue).read() for name in READERS)
     queue.update_node("k80-1", "resume")
     same(text, other)
     same(text, rest)
@@ -238,7 +241,7 @@ def test_a_drained_node_is_out_of_use_in_all_of_them(queue: Cluster) -> None:
 
 
 def test_nobody_mistakes_a_lost_controller_for_an_empty_queue(queue: Cluster) -> None:
-    readers = [backend(name, queue, timeout=3.0) for name in BACKENDS]
+    readers = [backend(name, queue, timeout=3.0) for name in READERS]
     for reader in readers:
         reader.read()
     queue.controller.stop()

@@ -1,7 +1,7 @@
 """Ways to a live Slurm, by name; each gives the same snapshot and carries out the same changes.
 
 >>> sorted(BACKENDS)
-['commands', 'json', 'rest']
+['commands', 'json', 'plugin', 'rest']
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from dovetail.domain.registry import Registry
 from dovetail.live.backends.base import Backend
+from dovetail.live.backends.plugin.backend import PluginBackend
 from dovetail.live.backends.slurm.backend import SlurmBackend
 from dovetail.live.backends.slurm.json_reader import JsonReader
 from dovetail.live.backends.slurm.process import Commands
@@ -36,6 +37,17 @@ def rest_backend(config: SlurmConfig) -> Backend:
     return RestWriter(SlurmBackend("rest", Commands(config), RestReader(client)), client)
 
 
+def plugin_backend(config: SlurmConfig) -> Backend:
+    """Site factors by the table of site_factor/dovetail, all else as `commands`: no updates."""
+    return PluginBackend(commands_backend(config), config)
+
+
 BACKENDS: Registry[Callable[[SlurmConfig], Backend]] = Registry(
-    "backend", {"commands": commands_backend, "json": json_backend, "rest": rest_backend}
+    "backend",
+    {
+        "commands": commands_backend,
+        "json": json_backend,
+        "rest": rest_backend,
+        "plugin": plugin_backend,
+    },
 )

@@ -1,0 +1,1 @@
+"""The plug-in site_factor/dovetail: its C source, the table that it reads, and its build."""
