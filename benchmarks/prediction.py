@@ -24,7 +24,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import TraceError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.run import run as replay
+from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import measure
 from dovetail.evaluation.unseen import first_unseen
 from dovetail.policies.policy import Policy
@@ -59,13 +59,7 @@ COMPARED = ("median", "history", "mixture")
 """`boosted` is a part of the mixture."""
 
 ORDERS = ("saf", "f1", "sjf", "slurm-multifactor")
-SUMMARIES = (
-    ("log-mean", "q80"),
-    ("log-mean", "log-mean"),
-    ("mean", "q80"),
-    ("q80", "q80"),
-    ("gittins", "q80"),
-)
+SUMMARIES = (("log-mean", "q80"), ("log-mean", "log-mean"), ("mean", "q80"), ("gittins", "q80"))
 """For the order and for reservations, of the mixture's distributions."""
 
 
@@ -109,7 +103,7 @@ def _schedules(
     site, first, rows = Cluster.parse(cluster), first_unseen(trace), []
     for estimates in _kinds(trace, forecasts):
         for order in ORDERS:
-            schedule = replay(trace, site, Policy(order), estimates)
+            schedule = Run(trace, site, Policy(order), estimates).replay()
             late = np.flatnonzero(schedule.ran & (np.arange(len(trace)) >= first))
             wait, _, bsld = measure(schedule, late).mean(axis=1).tolist()
             rows.append({"estimates": estimates.name, "order": order, "wait": wait, "bsld": bsld})

@@ -1,110 +1,152 @@
-"""Learned policies on the unseen tenth of real traces: `make bench-rltune`.
+"""What choosing and learning add on the unseen tenth of real traces: `make bench-rltune`.
 
-Trains a policy by evolution on each trace, and RLTune's networks by PPO on one; then every base
-with and without backfilling, the distance to the clairvoyant bound, the transfer between traces and
-the ablation of the published system. Trainings by evolution lie in benchmarks/models/ and are not
-repeated.
+For each trace the steps of a training apart: the hand-set index, the choice, evolution from it,
+PPO as published and PPO with a dense reward, each with the gate's verdict. All are measured on the
+last tenth beside the heuristics, under predicted run times and the users' limits. What is finished
+lies in benchmarks/models/ and is not repeated.
 
-python -m benchmarks.run rltune
+python -m benchmarks.run rltune            # all; several hours
+python -m benchmarks.rltune kth choice     # one trace, some arms
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import numpy as np
 
-from benchmarks.workloads import REAL, cluster, real_traces
-from dovetail.agents.evolution.training import TrainingConfig, train
-from dovetail.agents.history import Site
+from benchmarks.workloads import folder
+from dovetail.agents.catalogue import ChoiceConfig
+from dovetail.agents.choice.cells import History
+from dovetail.agents.evolution.training import TrainingConfig
+from dovetail.agents.evolution.training import learn as evolve
+from dovetail.agents.history import Site, divide
 from dovetail.agents.rltune.config import RltuneConfig
-from dovetail.agents.rltune.training import train_rltune
-from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.run import Run
-from dovetail.evaluation.standing import Standing, Unseen
-from dovetail.evaluation.transfer import transfer
-from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
-from dovetail.evaluation.warm_windows import evaluate_windows
-from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
+from dovetail.agents.training import LEARNING, train
+from dovetail.domain.cluster import Cluster
+from dovetail.evaluation.standing import Standing
+from dovetail.evaluation.unseen import Draws, evaluate_unseen, who_pays
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from dovetail.policies.learned.families import FAMILIES
+from dovetail.policies.ordering import SHIPPED_NAME
 from dovetail.policies.policy import Policy
+from dovetail.traces.read import read_trace
 
 MODELS = Path(__file__).parent / "models"
-BASES = ("fcfs", "sjf", "saf", "f1", "wfp3", "slurm-multifactor")
-ESTIMATES, SEED, DRAWS = "noisy:1", 1, 5
-EPOCHS = 12
-"""Of evolution: about three minutes for each trace on two cores."""
+HEURISTICS = ("saf", "sjf", "f1", "qssf", "slurm-multifactor", "fcfs")
+SEEDS = 5
 
-ABLATED = "venus"
-ABLATION = {
-    # what: (features that the network sees, placement)
-    "raw features, first-available": ("raw", "first-available"),
-    "+ engineered features": ("all", "first-available"),
-    "+ sampling to eight": ("sampled", "first-available"),
-    "+ planned placement (multi-start)": ("sampled", "multistart"),
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    file: str
+    cluster: str
+
+
+WORKLOADS = {
+    "kth": Workload("pwa_kth_sp2_1996", "100x1"),
+    "pai": Workload("pai2020_sample", "80x8"),
+    "venus": Workload("helios_venus", "80x8"),
+    "philly": Workload("philly_full", "220x8"),
+    "lanl": Workload("pwa_lanl_cm5_1994", "128x8"),
+    "ricc": Workload("pwa_ricc_2010", "1024x8"),
 }
-PPO = RltuneConfig(base="fcfs", metric="bsld", start="random", epochs=20, validate_every=2)
+ARMS = ("choice", "evolution", "ppo", "dense")
 
 
-def run() -> dict[str, Any]:
-    sites = {name: Site(trace, cluster(REAL[name][1])) for name, trace in real_traces().items()}
-    if not sites:
-        raise SystemExit("no real traces at hand: name their folder in DOVETAIL_TRACES")
-    models = {name: _trained(name, site) for name, site in sites.items()}
-    result: dict[str, Any] = {"estimates": ESTIMATES, "draws": DRAWS, "traces": {}}
-    for name, site in sites.items():
-        _say(f"{name}: every base on the unseen tenth")
-        result["traces"][name] = _against_bases(site, models[name])
-    _say("transfer")
-    cells = transfer(models, sites, Policy("saf"), ESTIMATES, SEED, DRAWS)
-    result["transfer"] = [asdict(cell) for cell in cells]
-    if ABLATED in sites:
-        result["ablation"] = {ABLATED: _ablation(sites[ABLATED])}
-    return result
-
-
-def _trained(name: str, site: Site) -> Path:
-    folder = MODELS / name
-    train(
-        [site], folder, TrainingConfig(epochs=EPOCHS), workers=2,
-        report=lambda progress: _say(f"{name}: {progress}"),
-    )  # fmt: skip
-    return folder
-
-
-def _against_bases(site: Site, model: Path) -> dict[str, Any]:
-    """The learned policies against every base, and against the best of all orderings."""
-    learned = [Policy(SHIPPED_NAME), Policy(str(model))]
-    bases = [Policy(name, fill) for name in BASES for fill in ("easy", "none")]
-    others = [Policy(name) for name in ORDERINGS if name not in BASES]
-    placed = [Policy("saf", placement="lifetime")]
-    policies = [*learned, *bases, *others, *placed]
-    draws = draw_estimates(site.trace, ESTIMATES, SEED, DRAWS)
-    found = evaluate_unseen(site.trace, site.cluster, policies, draws)
-    rows = [row_of(standing) for standing in found.rows]
-    for row, policy in zip(rows, policies, strict=True):
-        schedule = Run(site.trace, site.cluster, policy, draws[0]).replay()
-        row["utilisation"] = utilisation(schedule, first_unseen(site.trace))
-    rows[1]["policy"] = "learned on this trace alone"
-    windows = evaluate_windows(
-        site.trace, site.cluster, policies[: 2 + len(bases)], draws[:3], first_unseen(site.trace)
-    )
-    heuristics = rows[2 : len(rows) - len(placed)]
+def run(
+    traces: Iterable[str] = WORKLOADS, arms: Iterable[str] = ARMS, seeds: int = SEEDS
+) -> dict[str, Any]:
+    for name in traces:
+        measure_trace(name, tuple(arms), seeds)
+    found = {name: MODELS / name / "result.json" for name in WORKLOADS}
     return {
-        "unseen_jobs": found.jobs,
-        "bound": {"wait": found.bound.wait_mean, "bsld": found.bound.bsld_mean},
-        "rows": rows,
-        "best_heuristic": {
-            measure: min(heuristics, key=lambda row: row[measure])["policy"]
-            for measure in ("wait", "bsld")
-        },
-        "windows": [row_of(standing) for standing in windows.rows],
+        "traces": {
+            name: json.loads(path.read_text(encoding="utf-8"))
+            for name, path in found.items()
+            if path.exists()
+        }
     }
+
+
+def open_site(name: str) -> Site:
+    workload = WORKLOADS[name]
+    trace = read_trace(folder() / f"{workload.file}.parquet", repair=("all",))
+    return Site(trace, Cluster.parse(workload.cluster))
+
+
+def measure_trace(name: str, arms: tuple[str, ...], seeds: int) -> None:
+    """Train what is missing, then measure everything on the last tenth."""
+    site = open_site(name)
+    draws = Draws(site.trace, "predicted", 0, 1)
+    history = known_part(site, draws)
+    trained = {f"{arm}-{seed}": _train(name, arm, seed, site, history)
+               for arm in arms for seed in range(1 if arm == "choice" else seeds)}  # fmt: skip
+    policies = {"hand-set index": Policy(str(_hand_set(name)))}
+    for arm, path in trained.items():
+        policies[arm] = Policy(str(path / LEARNING if (path / LEARNING).exists() else path))
+    policies |= {"shipped": Policy(SHIPPED_NAME)} | {n: Policy(n) for n in HEURISTICS}
+    result: dict[str, Any] = {"cluster": site.cluster.name, "gate": {}, "knowledge": {}}
+    for arm, path in trained.items():
+        card = load_checkpoint(path).card
+        result["gate"][arm] = card.get("gate")
+        result["choice"] = card["choice"]
+    kinds = [draws] if np.isnan(site.trace.jobs.limit).any() else [
+        draws, Draws(site.trace, "limit", 0, 1)
+    ]  # fmt: skip
+    for told in kinds:
+        _say(f"{name}: {told.spec}")
+        ordered = [policies["choice-0"], *(p for n, p in policies.items() if n != "choice-0")]
+        labels = ["choice-0", *(n for n in policies if n != "choice-0")]
+        found = evaluate_unseen(site.trace, site.cluster, ordered, told)
+        rows = [{**row_of(row), "policy": label}
+                for label, row in zip(labels, found.rows, strict=True)]  # fmt: skip
+        result["knowledge"][told.spec] = {"unseen_jobs": found.jobs, "rows": rows}
+        _write(name, result)
+    groups = who_pays(site.trace, site.cluster, policies["choice-0"], draws)
+    result["who_pays"] = [asdict(group) for group in groups if group.grouping != "user"]
+    _write(name, result)
+
+
+def known_part(site: Site, draws: Draws) -> History:
+    """As training opens it; a prediction knows the past only, so that of all jobs serves."""
+    parts = divide(site.trace, 1)
+    known = site.trace.slice(0, parts.known)
+    forecast = draws.knowledge.forecast("mixture").take(slice(0, parts.known))
+    return History(site, known, forecast, len(parts.learning))
+
+
+def _train(name: str, arm: str, seed: int, site: Site, history: History) -> Path:
+    path = MODELS / name / f"{arm}-{seed}"
+    began = time.perf_counter()
+    learner: Any
+    config: Any
+    if arm == "choice":
+        learner, config = None, ChoiceConfig(seed=seed)
+    elif arm == "evolution":
+        learner, config = evolve, TrainingConfig(seed=seed)
+    else:
+        from dovetail.agents.rltune.training import learn
+
+        more = {"metric": "wait", "dense": 1.0} if arm == "dense" else {"start": "random"}
+        learner, config = learn, RltuneConfig(epochs=20, validate_every=2, seed=seed, **more)
+    train(arm, learner, [site], path, config, partial(_tell, name), workers=1, histories=[history])
+    _say(f"{name}, {arm} {seed}: {time.perf_counter() - began:.0f} s")
+    return path
+
+
+def _hand_set(name: str) -> Path:
+    """The index as it was set by hand, told what is usual."""
+    path, family = MODELS / name / "hand-set", FAMILIES["index"]
+    save_checkpoint(path, Checkpoint("index", {"weights": family.start}, {"agent": "hand-set"}))
+    return path
 
 
 def row_of(standing: Standing) -> dict[str, Any]:
@@ -114,50 +156,24 @@ def row_of(standing: Standing) -> dict[str, Any]:
         "jct": standing.jct,
         "bsld": standing.bsld,
         "wait_over_bound": standing.wait_over_bound,
-        # the first policy, the shipped one, as a ratio to this one
+        # the first policy as a ratio to this one
         "wait_ratio": asdict(standing.wait_ratio),
         "jct_ratio": asdict(standing.jct_ratio),
         "bsld_ratio": asdict(standing.bsld_ratio),
     }
 
 
-def utilisation(schedule: Schedule, first: int) -> float:
-    """Share of all GPU time in use while the unseen jobs arrive."""
-    jobs = schedule.trace.jobs
-    begin, end = jobs.submit[first], jobs.submit[-1]
-    ran = schedule.ran
-    overlap = np.minimum(schedule.end[ran], end) - np.maximum(schedule.start[ran], begin)
-    busy = float(np.sum(jobs.gpus[ran] * np.maximum(0.0, overlap)))
-    return busy / (schedule.cluster.total_gpus * float(end - begin))
+def _write(name: str, result: dict[str, Any]) -> None:
+    (MODELS / name / "result.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 
-def _ablation(site: Site) -> dict[str, Any]:
-    """The published system step by step: PPO from random weights, then better placement."""
-    result: dict[str, Any] = {"base": PPO.base, "metric": PPO.metric, "epochs": PPO.epochs}
-    seconds: dict[str, int] = {}
-    for features in dict.fromkeys(features for features, _ in ABLATION.values()):
-        rmtree(MODELS / f"ppo-{features}", ignore_errors=True)  # its time is measured
-        began = time.perf_counter()
-        config = replace(PPO, features=features)
-        train_rltune([site], MODELS / f"ppo-{features}", config, report=_say)
-        seconds[features] = round(time.perf_counter() - began)
-    policies = [
-        Policy(str(MODELS / f"ppo-{features}"), placement=placement)
-        for features, placement in ABLATION.values()
-    ]
-    reference = [Policy("fcfs"), Policy("saf")]
-    draws = draw_estimates(site.trace, ESTIMATES, SEED, 2)
-    found = evaluate_windows(
-        site.trace, site.cluster, [*policies, *reference], draws, first_unseen(site.trace)
-    )
-    result["rows"] = _named(found, [*ABLATION, "fcfs", "saf"])
-    result["seconds_of_training"] = seconds
-    return result
-
-
-def _named(found: Unseen, names: Sequence[str]) -> list[dict[str, Any]]:
-    return [{**row_of(row), "policy": name} for row, name in zip(found.rows, names, strict=True)]
+def _tell(name: str, progress: object) -> None:
+    _say(f"{name}: {progress}")
 
 
 def _say(text: object) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1].split(","), sys.argv[2].split(","), seeds=1)

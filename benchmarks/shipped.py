@@ -18,7 +18,7 @@ from benchmarks.rltune_tables import change, figures
 from benchmarks.workloads import REAL, cluster, folder, real_traces
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen
+from dovetail.evaluation.unseen import Draws, evaluate_unseen
 from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
 from dovetail.policies.policy import Policy
 from dovetail.traces.read import read_trace
@@ -40,7 +40,7 @@ def run() -> dict[str, Any]:
             if estimates == "limit" and np.isnan(trace.jobs.limit).any():
                 continue  # this trace has no limits
             print(f"{name}, {estimates}", file=sys.stderr, flush=True)
-            given = draw_estimates(trace, estimates, SEED, draws)
+            given = Draws(trace, estimates, SEED, draws)
             found = evaluate_unseen(trace, site, policies, given)
             cells.append(
                 {

@@ -15,7 +15,7 @@ from dovetail.agents.catalogue import Agent
 from dovetail.domain.policy import Placement, preferring
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
-from dovetail.prediction.history import PREDICTORS
+from dovetail.prediction import PREDICTORS
 from dovetail.traces.formats.csv import CSV
 from dataclasses import replace
 

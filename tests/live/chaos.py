@@ -14,6 +14,7 @@ after the flow has dried up, and is killed only after it has had the time to sav
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import signal
 import tempfile
@@ -22,12 +23,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dovetail.live.config import GuardrailConfig
+from dovetail.live.config import GuardrailConfig, LiveConfig
 from dovetail.live.model.mode import Mode
 from dovetail.live.service.switchboard import STOP, Switchboard
+from tests.live.chaos_surroundings import Surroundings
 from tests.live.slurm import SMALL_LAYOUT, Cluster, Options, SlurmProblem
 from tests.live.steering import Running, config_for, until, write_config
 
@@ -109,7 +111,8 @@ class Supervisor:
         while not self.stop.wait(0.1):
             with self.lock:
                 if not self.daemon.alive:
-                    if self.daemon.code != -signal.SIGKILL:
+                    # SIGHUP before it listens for one ends any program.
+                    if self.daemon.code not in (-signal.SIGKILL, -signal.SIGHUP):
                         self.crashes.append(self.daemon.code)
                     self.restarts += 1
                     self.daemon.again()
@@ -123,11 +126,13 @@ class Chaos:
         self.draw = random.Random(seed)
         self.clock = folder / "clock"
         self.clock.write_text("0")
+        self.around = Surroundings(folder, random.Random(seed + 2))
         config = config_for(
             cluster, folder, mode=Mode.ACTIVE, period=0.4, guardrails=GuardrailConfig()
         )
+        self.config = replace(config, slurm=replace(config.slurm, bin=str(self.around.folder)))
         self.board = Switchboard(Path(config.run_dir))
-        path = write_config(config, folder / "dovetail.toml")
+        path = write_config(self.config, folder / "dovetail.toml")
         self.daemon = Running(
             cluster, path, folder / "daemon.log", (CLOCKED,), {"CLOCK_STEP_FILE": str(self.clock)}
         )
@@ -193,6 +198,54 @@ class Chaos:
         self._moment()
         self.board.ask_for(Mode.ACTIVE, "chaos")
 
+    def lose_journal(self) -> None:
+        """Killed, and the journal is gone: only what Slurm shows can tell what is ours."""
+        with self.supervisor.lock:
+            self.daemon.kill()
+            for file in self.folder.glob("journal.sqlite*"):
+                file.unlink()
+            told = self.daemon.command("restore", "--ours", check=False)
+            left = [factor for factor in self.cluster.site_factors().values() if factor]
+            assert not left, f"{left} after a lost journal: {told.stdout}{told.stderr}"
+
+    def lose_rights(self) -> None:
+        """Slurm refuses every change until the right is back."""
+        denied = self.around.begin_denial()
+        self._linger()
+        denied.unlink()
+        self.board.ask_for(Mode.ACTIVE, "chaos")
+
+    def answer_garbage(self) -> None:
+        garbage = self.around.begin_garbage()
+        self._linger()
+        garbage.unlink()
+        self.board.ask_for(Mode.ACTIVE, "chaos")
+
+    def spend_budget(self) -> None:
+        """No change is left for this hour: active mode must end by itself, in order."""
+        poor = replace(self.config, guardrails=GuardrailConfig(changes_per_hour=1))
+        self._reload(poor)
+        self._linger()
+        self._reload(self.config)
+        self.board.ask_for(Mode.ACTIVE, "chaos")
+
+    def plant_links(self) -> None:
+        """A folder that others can write for a moment, and what they leave there."""
+        self.board.folder.chmod(0o777)
+        self.around.plant_links(self.board.folder)
+        self._moment()
+        self.board.folder.chmod(0o750)
+
+    def _reload(self, config: LiveConfig) -> None:
+        write_config(config, self.daemon.config)
+        with self.supervisor.lock:
+            if self.daemon.alive:
+                self.daemon.signal(signal.SIGHUP)
+
+    def _linger(self) -> None:
+        """Long enough for several cycles to fail."""
+        time.sleep(self.draw.uniform(0.5, 3.0))
+
     def _moment(self) -> None:
         time.sleep(self.draw.uniform(0.1, 0.5))
 
@@ -234,11 +287,13 @@ class Chaos:
 
     def _drawn(self, faults: int) -> list[Callable[[], None]]:
         """Quick ones mostly; slurmctld goes down for good once in thirty, each way."""
-        quick = (
+        quick: tuple[Callable[[], None], ...] = (
             self.kill_daemon, self.kill_daemon, self.freeze_daemon, self.freeze_slurmctld,
             self.freeze_slurmd, self.kill_slurmd, self.step_clock, self.kill_switch,
-            self.switch_mode,
+            self.switch_mode, self.lose_journal, self.answer_garbage, self.spend_budget,
         )  # fmt: skip
+        if os.geteuid() == 0:  # only root can be refused as somebody else, and give links away
+            quick += (self.lose_rights, self.plant_links)
         slow = [self.restart_slurmctld, self.kill_slurmctld] * (faults // 60)
         drawn = [*slow, *(self.draw.choice(quick) for _ in range(faults - len(slow)))]
         self.draw.shuffle(drawn)
@@ -249,14 +304,19 @@ class Chaos:
         self.clock.write_text("0")
         self.board.ask_for(Mode.ACTIVE, "chaos")
         cycles = self.daemon.said.count("active: ")
-        until(lambda: self.daemon.said.count("active: ") >= cycles + 3, "the daemon cycles")
-        until(
-            lambda: sum(factor != 0 for factor in self.cluster.site_factors().values()) > 1,
-            "waiting jobs have factors",
-        )
+        try:
+            until(lambda: self.daemon.said.count("active: ") >= cycles + 3, "it cycles", 180.0)
+            until(
+                lambda: sum(factor != 0 for factor in self.cluster.site_factors().values()) > 1,
+                "waiting jobs have factors",
+                180.0,
+            )
+        except AssertionError as problem:
+            raise AssertionError(f"{problem}; it said last:\n{self.daemon.said[-3000:]}") from None
 
     def _settled(self, blocker: int, waiters: list[int]) -> GuardrailOutcome:
         self.daemon.kill()
+        self.around.check()
         self.daemon.command("restore")
         left = {job: factor for job, factor in self.cluster.site_factors().items() if factor}
         assert not left, f"jobs with factors after restore: {left}"

@@ -39,7 +39,8 @@ from tests.traces.samples import SAMPLES
 
 EIGHT = "8xa100-40:1,1,2,2,3,3,12,12"
 TRAININGS = (
-    "agents.evolution.training",
+    "agents.training",
+    "agents.choice.choose",
     "agents.ppo.learner",
     "agents.rltune.training",
     "mig.agents.catalogue",

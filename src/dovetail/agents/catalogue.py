@@ -9,13 +9,22 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dovetail.agents.engines import Engine
-from dovetail.agents.evolution.players import LocalPlayers
-from dovetail.agents.evolution.training import TrainingConfig, train
+from dovetail.agents.evolution.training import TrainingConfig
+from dovetail.agents.evolution.training import learn as evolve
 from dovetail.agents.history import Site
 from dovetail.agents.rltune.config import RltuneConfig
+from dovetail.agents.training import train
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry, instances_of
 from dovetail.policies.learned.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceConfig:
+    """What a choice without learning depends on; stored with the checkpoint."""
+
+    estimates: str = "predicted"
+    seed: int = 0
 
 
 class Train(Protocol):
@@ -71,21 +80,23 @@ class Agent:
         return self.config(**settings)
 
 
+def _choice(engine: Engine) -> Train:
+    return partial(train, "choice", None, engine=engine)
+
+
 def _evolution(engine: Engine) -> Train:
-    return partial(train, engine=engine)
+    return partial(train, "evolution", evolve, engine=engine)
 
 
 def _rltune(engine: Engine) -> Train:
-    if engine is not LocalPlayers:
-        raise ConfigError("the agent rltune plays in threads of one process: --engine local")
     try:
-        from dovetail.agents.rltune.training import train_rltune
+        from dovetail.agents.rltune.training import learn
     except ImportError as problem:
         raise ConfigError(
             f"the agent rltune needs PyTorch and TensorBoard ({problem}): "
             "pip install 'dovetail-scheduler[train]'"
         ) from problem
-    return train_rltune
+    return partial(train, "rltune", learn, engine=engine)
 
 
 AGENTS: Registry[Agent] = Registry(
@@ -95,9 +106,14 @@ AGENTS: Registry[Agent] = Registry(
             "evolution",
             TrainingConfig,
             _evolution,
-            "evolution of an index of fifteen weighed terms, or of a network, on replays",
+            "the choice; then evolution of an index of fifteen weighed terms, or of a network",
         ),
-        "rltune": Agent("rltune", RltuneConfig, _rltune, "PPO against a base policy, as published"),
+        "rltune": Agent(
+            "rltune", RltuneConfig, _rltune, "the choice; then PPO against a base policy"
+        ),
+        "choice": Agent(
+            "choice", ChoiceConfig, _choice, "the best ordering, estimates and placement, no more"
+        ),
     },
     group="dovetail.agents",
     admit=instances_of(Agent),

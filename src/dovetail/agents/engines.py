@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from dovetail.agents.evolution.players import LocalPlayers, Players
-from dovetail.agents.evolution.replays import Replay
+from dovetail.agents.players import LocalPlayers, Playable, Players
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry
-from dovetail.policies.learned.families import Family
 
-Engine = Callable[[Sequence[Replay], Family, int], Players]
-"""Replays, what plays them and the number of workers to the players."""
+Engine = Callable[[Sequence[Playable], int], Players]
+"""What is played and the number of workers to the players."""
 
 
 def _local(address: str | None) -> Engine:
@@ -22,7 +20,7 @@ def _local(address: str | None) -> Engine:
 
 
 def _ray(address: str | None) -> Engine:
-    from dovetail.agents.evolution.ray_players import RayPlayers, require_ray
+    from dovetail.agents.ray_players import RayPlayers, require_ray
 
     require_ray()  # better missed now than after the replays are made
     return partial(RayPlayers, address=address)

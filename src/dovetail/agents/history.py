@@ -8,10 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
 from dovetail.domain.provenance import inputs_of
 from dovetail.domain.trace import Trace
+from dovetail.telemetry.drift import DriftReference, workload_columns
 
 UNSEEN = 0.1
 """Share of the trace, at its end, that training never sees."""
@@ -36,9 +40,14 @@ class Parts:
         return len(self.learning) + len(self.validation)
 
 
+def known_jobs(trace: Trace) -> int:
+    """How many jobs at its beginning training may look at."""
+    return len(trace) - round(UNSEEN * len(trace))
+
+
 def divide(trace: Trace, length: int) -> Parts:
     """The known part of a trace; it must hold an episode of `length` jobs."""
-    known = len(trace) - round(UNSEEN * len(trace))
+    known = known_jobs(trace)
     cut = known - known // 9
     if cut < length or cut == known:
         raise ConfigError(
@@ -56,11 +65,20 @@ def facts(agent: str, config: Any, sites: Sequence[Site]) -> dict[str, Any]:
         "sites": [
             {
                 **inputs_of(site.trace, site.cluster),
-                "jobs_known": len(site.trace) - round(UNSEEN * len(site.trace)),
+                "jobs_known": known_jobs(site.trace),
             }
             for site in sites
         ],
+        "trained_on": DriftReference.of(_columns(sites)).to_dict(),
     }
+
+
+def _columns(sites: Sequence[Site]) -> dict[str, Floats]:
+    """What the known jobs of all sites are like, to be compared with later ones."""
+    parts = [
+        workload_columns(site.trace.jobs.take(slice(known_jobs(site.trace)))) for site in sites
+    ]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def refuse_other(folder: Path, found: dict[str, Any], mine: dict[str, Any]) -> None:

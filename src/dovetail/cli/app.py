@@ -13,7 +13,9 @@ from dovetail.cli.evaluate import evaluate
 from dovetail.cli.failures import FailsInWords
 from dovetail.cli.live import live
 from dovetail.cli.mig import mig
+from dovetail.cli.models import models
 from dovetail.cli.policies import policies
+from dovetail.cli.predict import predict
 from dovetail.cli.simulate import simulate
 from dovetail.cli.telemetry import telemetry
 from dovetail.cli.trace import trace
@@ -60,8 +62,10 @@ app.add_typer(cluster)
 app.add_typer(live)
 app.add_typer(mig)
 app.add_typer(telemetry)
+app.add_typer(models)
 app.command("simulate")(simulate)
 app.command("compare")(compare)
+app.command("predict")(predict)
 app.command("train")(train)
 app.command("evaluate")(evaluate)
 app.command("transfer")(transfer)

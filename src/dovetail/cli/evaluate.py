@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -20,7 +20,12 @@ from dovetail.cli.options import (
 from dovetail.domain.units import duration, factor
 
 if TYPE_CHECKING:
+    from dovetail.domain.cluster import Cluster
+    from dovetail.domain.group_waits import GroupWaits
+    from dovetail.domain.trace import Trace
     from dovetail.evaluation.standing import Unseen
+    from dovetail.evaluation.unseen import Draws
+    from dovetail.policies.policy import Policy
 
 RIVALS = "saf,saf+none,sjf,sjf+none,unicep,f1,wfp3,qssf,slurm-multifactor,fcfs"
 
@@ -49,7 +54,8 @@ def evaluate(
         typer.Option(
             "--estimates",
             metavar="KIND",
-            help="What all policies are told of run times. Default: as in training.",
+            help="What is known of run times, kinds with semicolons. Default: predicted, and limit "
+            "where every job has one.",
             show_default=False,
         ),
     ] = None,
@@ -79,21 +85,19 @@ def evaluate(
     """Compare a learned policy with heuristics on the last tenth of a trace.
 
     Twice: on the whole tenth, each policy finding the cluster as it left it itself, and on windows
-    of it that start from the same state for all.
+    of it that start from the same state for all. Then who gains and who pays, by size and run time
+    of jobs and by user, against Slurm's own order.
 
     \b
     Example:
       dovetail evaluate model history.parquet --cluster cluster.toml
     """
     refuse_bad_targets(json=json)
-    from dataclasses import asdict
-
     from dovetail import api
     from dovetail.cli.files import write_json
     from dovetail.cli.inputs import open_trace
-    from dovetail.cli.screen import progress_bar, warn_of_compiling
-    from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
-    from dovetail.evaluation.warm_windows import evaluate_windows
+    from dovetail.cli.screen import warn_of_compiling
+    from dovetail.evaluation.unseen import Draws, kinds_known
     from dovetail.policies.learned.arrays_file import Card
     from dovetail.policies.learned.checkpoint import load_checkpoint
     from dovetail.policies.policy import Policy, checkpoint_folder
@@ -102,31 +106,74 @@ def evaluate(
     card = Card(folder, load_checkpoint(folder).card)
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed=card.whole("config", "seed"))
-    kind = estimates or card.text("config", "estimates")
-    draws = draw_estimates(history, kind, seed, seeds)
+    kinds = kinds_known(history) if estimates is None else estimates.split(";")
     policies = [Policy(model)] + [Policy.parse(n) for n in names_in(rivals, "--policies")]
+    if history.digest() not in card.texts_of_each("sites", "trace_digest"):
+        typer.echo("note: another trace than in training", err=True)
     warn_of_compiling()
+    everything: dict[str, Any] = {}
+    for kind in kinds:
+        draws = Draws(history, kind.strip(), seed, seeds)
+        found = _measure(history, site, policies, draws, windows, length)
+        everything[draws.spec] = _plain(found)
+        _tell(found, draws, policies[0])
+    typer.echo(
+        "ratios: the first policy to this one, below 1 the first is better, with 95 % intervals; "
+        "the bound is that of these jobs alone on an idle cluster"
+    )
+    if json is not None:
+        write_json(json, {"seed": seed, "knowledge": everything})
+        typer.echo(f"wrote {json}")
+
+
+class _Found(NamedTuple):
+    """All that is measured under one kind of estimates."""
+
+    parts: dict[str, Unseen]
+    groups: tuple[GroupWaits, ...]
+
+
+def _measure(
+    history: Trace,
+    site: Cluster,
+    policies: list[Policy],
+    draws: Draws,
+    windows: int,
+    length: int,
+) -> _Found:
+    from dovetail.cli.screen import progress_bar
+    from dovetail.evaluation.unseen import evaluate_unseen, first_unseen, who_pays
+    from dovetail.evaluation.warm_windows import evaluate_windows
+
     with progress_bar(f"replaying {len(history):,} jobs") as report:
-        found = {"unseen": evaluate_unseen(history, site, policies, draws, progress=report)}
+        parts = {"unseen": evaluate_unseen(history, site, policies, draws, progress=report)}
     if windows > 0:
         first = first_unseen(history)
         with progress_bar(f"replaying {windows} windows") as report:
-            found["windows"] = evaluate_windows(
+            parts["windows"] = evaluate_windows(
                 history, site, policies, draws, first, windows, length, report
             )
-    if history.digest() not in card.texts_of_each("sites", "trace_digest"):
-        typer.echo("note: another trace than in training", err=True)
-    for name, part in found.items():
+    return _Found(parts, who_pays(history, site, policies[0], draws))
+
+
+def _tell(found: _Found, draws: Draws, policy: Policy) -> None:
+    from dovetail.cli.group_table import group_table
+    from dovetail.cli.screen import results
+
+    told = policy.told(draws.spec)
+    own = "" if told == draws.spec else f" (the first policy: {told})"
+    typer.echo(f"{draws.spec} estimates{own}, mean of {len(draws)} draws")
+    for name, part in found.parts.items():
         _show(part, _TITLES[name].format(jobs=part.jobs, groups=part.groups))
-    typer.echo(
-        f"{draws[0].name} estimates, mean of {len(draws)} draws; ratios: the first policy to this "
-        "one, below 1 the first is better, with 95 % intervals; the bound is that of these jobs "
-        "alone on an idle cluster"
-    )
-    if json is not None:
-        parts = {name: asdict(part) for name, part in found.items()}
-        write_json(json, {"estimates": draws[0].name, "seed": seed, **parts})
-        typer.echo(f"wrote {json}")
+    results().print("who gains, who pays: waits under slurm-multifactor and under the first policy")
+    results().print(group_table(found.groups))
+
+
+def _plain(found: _Found) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    parts = {name: asdict(part) for name, part in found.parts.items()}
+    return {**parts, "who_pays": [asdict(group) for group in found.groups]}
 
 
 def _show(found: Unseen, title: str) -> None:

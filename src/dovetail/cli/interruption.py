@@ -13,11 +13,11 @@ def tell_what_was_kept(out: Path, use: str) -> None:
     from dovetail.policies.learned.checkpoint import CARD_FILE, WEIGHTS_FILE
 
     if not (out / WEIGHTS_FILE).exists():
-        typer.echo("interrupted before the first validation; nothing was written", err=True)
+        typer.echo("interrupted before anything was chosen; nothing was written", err=True)
         return
-    epoch = read_card(out / CARD_FILE).content.get("epoch")
+    card = read_card(out / CARD_FILE).content
+    best = f"the best so far (epoch {card['epoch']})" if "epoch" in card else "the choice"
     typer.echo(
-        f"interrupted: {out} holds the best so far (epoch {epoch}): {use}; "
-        "the same command goes on",
+        f"interrupted: {out} holds {best}: {use}; the same command goes on",
         err=True,
     )

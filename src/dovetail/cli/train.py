@@ -40,24 +40,26 @@ def train(
             "--agent",
             metavar="NAME",
             help="How to learn: evolution (of an index of fifteen weighed terms, or of a network), "
-            "rltune (PPO against a base policy), or one of another package (`dovetail policies`).",
+            "rltune (PPO against a base policy), choice (not at all), or one of another package "
+            "(`dovetail policies`).",
         ),
     ] = "evolution",
     epochs: Annotated[
         int | None,
-        _of("evolution 20, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
+        _of("evolution 16, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
     ] = None,
     estimates: Annotated[
         str,
         typer.Option(
             "--estimates",
             metavar="KIND",
-            help="What the agent is told of run times: limit, noisy:SIGMA, predicted or exact.",
+            help="What is known of run times: predicted (what of the prediction is used is chosen "
+            "too), limit, noisy:SIGMA or exact.",
         ),
-    ] = "noisy:1",
+    ] = "predicted",
     length: Annotated[
         int | None,
-        _of("evolution 30000, rltune 256", "N", "--length", "Jobs of one replay.", min=1),
+        _of("evolution 20000, rltune 256", "N", "--length", "Jobs of one replay.", min=1),
     ] = None,
     family: Annotated[
         str | None, _of("evolution index", "NAME", "--family", "What is learned: index, network.")
@@ -108,9 +110,12 @@ def train(
     jobs: JobsOption = None,
     load: LoadOption = None,
 ) -> None:
-    """Learn which job goes next and what to backfill; the last tenth of the trace stays unseen.
+    """Choose the policy and estimates that suit a history, then learn to do better.
 
-    Goes on where an earlier run into the same folder stopped. Ctrl-C keeps the best so far.
+    What was learned is written only if it is clearly ahead of the choice on jobs that it did not
+    learn from, and no size of jobs pays for it; else the choice is. The last tenth of the trace
+    stays unseen. Goes on where an earlier run into the same folder stopped; Ctrl-C keeps the best
+    that passed.
 
     \b
     Example:
@@ -136,7 +141,7 @@ def train(
     count = sum(len(site.trace) for site in sites)
     warn_of_compiling()
     last = None
-    with progress_bar(f"learning from {count:,} jobs") as fraction:
+    with progress_bar(f"training on {count:,} jobs") as fraction:
 
         def report(progress: TrainingProgress) -> None:
             nonlocal last
@@ -148,8 +153,16 @@ def train(
         except KeyboardInterrupt:
             found = None
     if last is not None:
-        typer.echo(f"on the validation part, {last}")
+        typer.echo(f"on the validation part: {last}")
     if found is None:
         tell_what_was_kept(out, f"--order {out}")
         raise typer.Exit(INTERRUPTED)
-    typer.echo(f"wrote {out}; it is a policy: --order {out} (epoch {found.card['epoch']})")
+    gate = found.card.get("gate")
+    if gate is not None:
+        typer.echo(gate["sentence"])
+    typer.echo(f"wrote {out}, a policy: --order {out} --estimates {_kind(estimates)}")
+
+
+def _kind(estimates: str) -> str:
+    """Plain `predicted` makes a policy use what it was chosen with."""
+    return "predicted" if estimates.startswith("predicted") else estimates

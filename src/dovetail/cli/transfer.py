@@ -39,7 +39,7 @@ def transfer(
     ] = "saf",
     estimates: Annotated[
         str, typer.Option("--estimates", metavar="KIND", help="What is told of run times.")
-    ] = "noisy:1",
+    ] = "predicted",
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, help="Processes that play.")
     ] = 1,

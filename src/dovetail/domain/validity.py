@@ -44,8 +44,12 @@ def _unknown(x: Floats) -> Bools:
     return ~np.isfinite(x)
 
 
+MOST = 1e12
+"""CPUs, or bytes of memory in GB, beyond which a number is a mistake; thousandths still fit."""
+
+
 def _no_amount(x: Floats) -> Bools:
-    return ~(x >= 0) | np.isinf(x)
+    return ~((x >= 0) & (x <= MOST))
 
 
 _AT_MOST = f"at most ten years ({TEN_YEARS:.0f} s)"

@@ -83,6 +83,7 @@ class EpisodeRules(NamedTuple):
     observe: Any
     features: Ints  # [situations, width], see policies.selections
     measure: Any
+    dense: float  # share of the reward that is charged as waiting passes, see envs.reward
 
 
 class Arguments(NamedTuple):
@@ -160,13 +161,18 @@ def step(at: int, first: int, last: int) -> None:
     """One decision in each environment from first to last; those that end begin anew."""
     stage, windows, play, scratch = _take(at)
     for e in range(first, last):
-        stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
+        window = stage.playing[e]
         stage.rewards[e] = 0.0
+        if play.dense > 0.0:
+            stage.rewards[e] = play.dense * waited(stage, windows, e)
+        stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
+        if play.dense > 0.0:
+            stage.rewards[e] -= play.dense * waited(stage, windows, e)
         if stage.dones[e]:
-            window = stage.playing[e]
             stage.played[e] = window
             stage.scores[e] = score(stage, windows, play, e)
-            stage.rewards[e] = gap(windows.base[window], stage.scores[e])
+            final = gap(windows.base[window], stage.scores[e])
+            stage.rewards[e] += play.dense + (1.0 - play.dense) * final
             _load(stage, windows, e)
         _look(stage, play, scratch, e)
 
@@ -192,6 +198,23 @@ def score(stage: BatchState, windows: Windows, play: EpisodeRules, e: int) -> fl
     carried, begin = windows.carried[window], windows.begin[window]
     measured: float = play.measure(jobs(w), runs, cluster(w), carried, begin)
     return measured
+
+
+@inner
+def waited(stage: BatchState, windows: Windows, e: int) -> float:
+    """What the window's own jobs have waited until now, as a share of what the base makes them."""
+    w, window = stage.worlds[e], stage.playing[e]
+    runs, facts = carray(_runs(w), (w.job_count,)), jobs(w)
+    total, count = 0.0, 0
+    for job in range(windows.carried[window], w.job_count):
+        if runs[job].demand < 0:
+            continue
+        count += 1
+        if job < w.submitted:
+            until = runs[job].start if runs[job].start <= w.now else w.now
+            total += until - facts[job].submit
+    share: float = total / max(count, 1) / max(windows.base[window], 1.0)
+    return share
 
 
 @inner

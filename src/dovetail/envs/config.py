@@ -20,6 +20,7 @@ class QueuePriorityConfig:
     windows: Generator = field(default_factory=SyntheticWindows)
     order: str = "fcfs"  # the base policy, with EASY backfilling
     metric: str = "bsld"  # the reward compares with the base policy by this
+    dense: float = 0.0  # share of the reward that is charged as waiting passes; metric wait only
     observation: Observation = SITUATIONAL
     pool: int = 64  # windows that are kept ready; every episode is one of them
     seed: int = 0  # of the pool
@@ -29,6 +30,12 @@ class QueuePriorityConfig:
             raise ConfigError(f"pool is {self.pool}, expected 1 or more windows")
         if self.seed < 0:
             raise ConfigError(f"seed is {self.seed}, expected 0 or more")
+        if not 0.0 <= self.dense <= 1.0:
+            raise ConfigError(f"dense is {self.dense}, expected 0 to 1")
+        if self.dense and self.metric != "wait":
+            raise ConfigError(
+                f"dense is for the metric wait; {self.metric} is known at the end only"
+            )
         _ = self.base, self.reward  # an unknown name answers "did you mean"
 
     def __deepcopy__(self, memo: Any) -> QueuePriorityConfig:

@@ -61,7 +61,9 @@ class Pool:
                 f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
             )
         look = config.observation
-        self.play = EpisodeRules(rules, look.write.pointer, look.selection.table(), measure)
+        self.play = EpisodeRules(
+            rules, look.write.pointer, look.selection.table(), measure, config.dense
+        )
         self.windows = _side_by_side(found)
 
     def __len__(self) -> int:

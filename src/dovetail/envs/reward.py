@@ -6,6 +6,10 @@
 | wait        | mean wait, seconds                                                             |
 | jct         | mean time from submission to end, seconds                                      |
 | utilisation | per cent of the GPUs left unused until the last of them ends; other jobs aside |
+
+The published reward comes once, at the end: (base - ours) / max(base, ours, 1). A dense one charges
+each second that a job waits when it passes, as a share of what the base's jobs wait in all: its
+sum over an episode is 1 - ours / base, and each decision is paid for as soon as it costs.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class TraceWindows:
     trace: Trace
     cluster: Cluster
     length: int = 256
-    estimates: str = "noisy:1"
+    estimates: str | Estimates = "noisy:1"  # a kind, or those of the trace's jobs
 
     def __post_init__(self) -> None:
         if not 1 <= self.length <= len(self.trace):
@@ -59,7 +59,9 @@ class TraceWindows:
             )
 
     def episodes(self, base: Ordering, random: np.random.Generator) -> Iterator[Episode]:
-        told = make_estimates(self.trace, self.estimates, seed=int(random.integers(1 << 31)))
+        told, seed = self.estimates, int(random.integers(1 << 31))
+        if isinstance(told, str):
+            told = make_estimates(self.trace, told, seed)
         simulation = Simulation(
             self.trace, self.cluster, base, PLACEMENT, Backfill.EASY, told, HISTORY
         )

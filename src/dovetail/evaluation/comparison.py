@@ -23,6 +23,8 @@ from dovetail.evaluation.protocols import plan
 from dovetail.evaluation.run import Run
 from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
+from dovetail.prediction.estimates import default_estimates
+from dovetail.prediction.knowledge import Knowledge
 from dovetail.traces.clusters.load import load_cluster
 from dovetail.traces.inspect import describe
 from dovetail.traces.load import load_trace
@@ -104,10 +106,18 @@ def compare(
     seed, length = whole("seed", seed, low=0), whole("length", length, low=1)
     sequences = None if sequences is None else whole("sequences", sequences, low=1)
     workers = None if workers is None else whole("workers", workers, low=1)
-    run = Run.of(load_trace(trace), load_cluster(cluster), chosen[0], estimates, seed)
+    jobs = load_trace(trace)
+    spec, knowledge = estimates or default_estimates(jobs), Knowledge(jobs)
+    told = tuple(knowledge.estimates(policy.told(spec), seed) for policy in chosen)
+    run = Run(jobs, load_cluster(cluster), chosen[0], knowledge.estimates(spec, seed), seed)
     windows = plan(run.trace, sequences, length, seed)
-    work = Work(run, chosen, windows)
+    work = Work(run, chosen, told, windows)
     labels = _labels(chosen)
+    own = {
+        n: part.name
+        for n, part in zip(labels, told, strict=True)
+        if part.name != run.estimates.name
+    }
     outcomes: dict[Task, Outcome] = {}
     total = len(chosen) * len(windows)
 
@@ -133,6 +143,7 @@ def compare(
             "version": version(),
             "seed": seed,
             "estimates": run.estimates.name,
+            "own_estimates": own,
             "policies": [policy.label() for policy in chosen],
             "sequences": sequences,
             "length": None if sequences is None else length,

@@ -13,6 +13,7 @@ from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
 from dovetail.domain.processes import submit
@@ -52,16 +53,18 @@ class Work:
 
     run: Run  # of the whole trace, whatever its policy
     policies: tuple[Policy, ...]
+    told: tuple[Estimates, ...]  # to each of them
     windows: tuple[TraceWindow, ...]
 
     def tasks(self) -> list[Task]:
-        """TraceWindow by window, so that what is finished early is comparable."""
+        """Window by window, so that what is finished early is comparable."""
         count = len(self.policies)
         return [Task(w, p) for w in range(len(self.windows)) for p in range(count)]
 
     def perform(self, task: Task, progress: Callable[[float], None] | None = None) -> Outcome:
-        part = self.windows[task.window].cut(self.run)
-        schedule = replace(part, policy=self.policies[task.policy]).replay(progress)
+        policy, told = self.policies[task.policy], self.told[task.policy]
+        whole = replace(self.run, policy=policy, estimates=told)
+        schedule = self.windows[task.window].cut(whole).replay(progress)
         return Outcome(summary(schedule), schedule.wait[schedule.ran])
 
 

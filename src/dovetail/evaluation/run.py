@@ -49,9 +49,11 @@ class Run:
         seed: int = 0,
     ) -> Run:
         """From what people write; without estimates those that a scheduler would have had."""
+        policy = as_policy(policy)
         if not isinstance(estimates, Estimates):
-            estimates = make_estimates(trace, estimates or default_estimates(trace), seed)
-        return cls(trace, cluster, as_policy(policy), estimates, seed)
+            told = policy.told(estimates or default_estimates(trace))
+            estimates = make_estimates(trace, told, seed)
+        return cls(trace, cluster, policy, estimates, seed)
 
     def replay(
         self, progress: Callable[[float], None] | None = None, checked: bool = False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dovetail.agents.history import Site
 from dovetail.evaluation.statistics import Interval
-from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen
+from dovetail.evaluation.unseen import Draws, evaluate_unseen
 from dovetail.policies.policy import Policy
 
 
@@ -34,7 +34,7 @@ def transfer(
     """Every model on the last tenth of every site, against the reference there."""
     cells: list[Transfer] = []
     for tested_on, site in sites.items():
-        draws = draw_estimates(site.trace, estimates, seed, seeds)
+        draws = Draws(site.trace, estimates, seed, seeds)
         for trained_on, folder in models.items():
             policies = [Policy(str(folder)), reference]
             found = evaluate_unseen(site.trace, site.cluster, policies, draws)

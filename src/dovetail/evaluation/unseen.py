@@ -15,27 +15,66 @@ from dovetail.agents.history import UNSEEN
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.group_waits import GroupWaits, group_waits
 from dovetail.domain.jobs import Floats
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Unseen, measure, standings
 from dovetail.policies.policy import Policy
-from dovetail.prediction.estimates import make_estimates
+from dovetail.prediction.knowledge import Knowledge
 
+SLURM = Policy("slurm-multifactor")
 BLOCKS = 40
 """Blocks of consecutive jobs that the bootstrap draws from."""
 
 
-def draw_estimates(trace: Trace, spec: str, seed: int, count: int) -> tuple[Estimates, ...]:
-    """Estimates with `count` draws of their noise; one, where they have none.
+class Draws:
+    """Estimates of one kind, as each policy goes by them, with several draws of their noise.
 
-    One draw of noisy:1 moves the mean wait on the last tenth of a trace by up to 15 %.
+    One draw of noisy:1 moves the mean wait on the last tenth of a trace by up to 15 %. Where there
+    is no noise there is one draw.
     """
-    if count < 1:
-        raise ConfigError(f"seeds is {count}, expected 1 or more")
-    draws = count if spec.startswith("noisy") else 1
-    return tuple(make_estimates(trace, spec, seed + number) for number in range(draws))
+
+    def __init__(self, trace: Trace, spec: str, seed: int, count: int) -> None:
+        if count < 1:
+            raise ConfigError(f"seeds is {count}, expected 1 or more")
+        self.spec, self._seed = spec, seed
+        self._count = count if spec.startswith("noisy") else 1
+        self.knowledge = Knowledge(trace)
+        self._made: dict[str, tuple[Estimates, ...]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def of(self, policy: Policy) -> tuple[Estimates, ...]:
+        """What this policy is told."""
+        spec = policy.told(self.spec)
+        if spec not in self._made:
+            seeds = range(self._seed, self._seed + self._count)
+            self._made[spec] = tuple(self.knowledge.estimates(spec, seed) for seed in seeds)
+        return self._made[spec]
+
+
+def kinds_known(trace: Trace) -> list[str]:
+    """What clusters really know: predictions, and limits where every job has one."""
+    return ["predicted"] + ([] if np.isnan(trace.jobs.limit).any() else ["limit"])
+
+
+def who_pays(
+    trace: Trace,
+    cluster: Cluster,
+    policy: Policy,
+    draws: Draws,
+    share: float = UNSEEN,
+    baseline: Policy = SLURM,
+) -> tuple[GroupWaits, ...]:
+    """Waits of the last part by size, run time and user, under Slurm's own order and a policy."""
+    before, after = (
+        Run(trace, cluster, one, draws.of(one)[0]).replay().wait for one in (baseline, policy)
+    )
+    unseen = np.arange(len(trace)) >= first_unseen(trace, share)
+    return group_waits(trace.jobs, before, after, ("size", "run_time", "user"), unseen)
 
 
 def first_unseen(trace: Trace, share: float = UNSEEN) -> int:
@@ -47,7 +86,7 @@ def evaluate_unseen(
     trace: Trace,
     cluster: Cluster,
     policies: Sequence[Policy],
-    draws: Sequence[Estimates],
+    draws: Draws,
     share: float = UNSEEN,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Unseen:
@@ -56,7 +95,7 @@ def evaluate_unseen(
     measured: list[Floats] = []
     for policy in policies:
         found = []
-        for estimates in draws:
+        for estimates in draws.of(policy):
             schedule = Run(trace, cluster, policy, estimates).replay()
             rows = np.flatnonzero(schedule.ran & (np.arange(len(trace)) >= first))
             found.append(measure(schedule, rows))

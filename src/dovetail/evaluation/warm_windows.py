@@ -17,10 +17,12 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
+from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds, mean_bounds
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Unseen, measure, standings
+from dovetail.evaluation.unseen import Draws
 from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate_window, warm_window
@@ -50,7 +52,7 @@ def evaluate_windows(
     trace: Trace,
     cluster: Cluster,
     policies: Sequence[Policy],
-    draws: Sequence[Estimates],
+    draws: Draws,
     first: int,
     count: int = 10,
     length: int = 1024,
@@ -59,9 +61,11 @@ def evaluate_windows(
     """Measure policies on windows of the jobs from row `first` on, the first against the others."""
     starts, size = window_starts(first, len(trace), count, length)
     found = []
-    for done, estimates in enumerate(draws):
-        found.append(_play(trace, cluster, policies, estimates, starts, size))
-        progress((done + 1) / len(draws))
+    for draw in range(len(draws)):
+        told = [draws.of(policy)[draw] for policy in policies]
+        base = Run(trace, cluster, BASE, draws.of(BASE)[draw]).replay()
+        found.append(_play(base, policies, told, starts, size))
+        progress((draw + 1) / len(draws))
     able = found[0][1] > 0
     if not able.any():
         raise ConfigError(f"{trace.name} on {cluster.name}: none of the unseen jobs can run there")
@@ -79,22 +83,20 @@ def evaluate_windows(
 
 
 def _play(
-    trace: Trace,
-    cluster: Cluster,
+    base: Schedule,
     policies: Sequence[Policy],
-    estimates: Estimates,
+    told: Sequence[Estimates],
     starts: Sequence[int],
     size: int,
 ) -> tuple[Floats, Floats]:
     """Means [policies, metrics, windows] over own jobs, and how many of these ran [windows]."""
-    base = Run(trace, cluster, BASE, estimates).replay()
     parts = [policy.parts() for policy in policies]
     means, counts = np.full((len(policies), 3, len(starts)), np.nan), np.zeros(len(starts))
     for at, start in enumerate(starts):
         window = warm_window(base, start, size)
-        told = estimates.take(window.rows)
         for number, (order, place, fill) in enumerate(parts):
-            schedule = simulate_window(window, cluster, order, place, fill, told, HISTORY)
+            known = told[number].take(window.rows)
+            schedule = simulate_window(window, base.cluster, order, place, fill, known, HISTORY)
             rows = np.flatnonzero(window.own & schedule.ran)
             counts[at] = len(rows)
             if len(rows):

@@ -23,6 +23,9 @@ from dovetail.domain.registry import Registry
 from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
 from dovetail.policies.placement import OWN, PLACEMENTS
 
+PREDICTED = "predicted"
+"""The kind of estimates of which a trained policy may have its own statistics."""
+
 BACKFILLS: Registry[BackfillRule] = Registry(
     "backfill", {part.value: part for part in (*Backfill, SlurmBackfill())}
 )
@@ -107,6 +110,20 @@ class Policy:
             ordering, own = self.ordering, PLACEMENTS["best-fit"]
         placement = self.placer or (own if self.placement == OWN else PLACEMENTS[self.placement])
         return ordering, placement, self.rule or backfill_named(self.backfill)
+
+    def told(self, estimates: str) -> str:
+        """What it goes by where estimates of this kind are asked for.
+
+        Plain `predicted` leaves open what of a prediction is used. A trained policy was chosen
+        together with that, and keeps it.
+        """
+        folder = checkpoint_folder(self.order) if self.ordering is None else None
+        if estimates != PREDICTED or folder is None:
+            return estimates
+        from dovetail.policies.learned.checkpoint import load_checkpoint
+
+        own = load_checkpoint(folder).estimates
+        return own if own.startswith(f"{PREDICTED}:") else estimates
 
     def names(self) -> dict[str, str]:
         """What a result says of it."""

@@ -14,7 +14,6 @@ from dovetail.domain.jobs import Floats, Ints, Jobs
 from dovetail.prediction.boosted import boosted_logs
 from dovetail.prediction.calibration import calibrate
 from dovetail.prediction.distribution import LEVELS, MEDIAN, Distribution
-from dovetail.prediction.median import predict_median
 from dovetail.prediction.observed import enforced_limits, log_runs, logs_of
 from dovetail.prediction.recent import predict_by_history
 from dovetail.prediction.similarity import levels_of
@@ -30,7 +29,7 @@ SHARPNESS = 10.0
 """How much weight a lower loss wins: 0.1 less gives a share of 73 %."""
 
 BETTER = 0.9
-"""Of the plain median's error: what the trees' must stay below to be preferred."""
+"""Of the error of history's median: what the trees' must stay below to be preferred."""
 
 FAR = 0.7
 """A median that is off by more than a factor of two is just wrong."""
@@ -40,11 +39,10 @@ def predict_by_mixture(jobs: Jobs, timeline: Timeline) -> Distribution:
     """Every job at its submission."""
     trees = boosted_logs(jobs, timeline)
     history = logs_of(predict_by_history(jobs, timeline))
-    plain = np.log(predict_median(jobs, timeline).quantiles[:, MEDIAN])
     logs, most = log_runs(jobs), enforced_limits(jobs, timeline)
     _, groups = levels_of(jobs)
     mixed, median = _mix(
-        trees, history, plain, logs, groups, int(groups.max()) + 1,
+        trees, history, logs, groups, int(groups.max()) + 1,
         timeline.submit, timeline.end, timeline.by_end,
     )  # fmt: skip
     quantiles = calibrate(mixed[:, : len(LEVELS)], logs, most, timeline)
@@ -62,8 +60,8 @@ def _put_median(quantiles: Floats, median: Floats) -> None:
 
 @kernel
 def _mix(
-    trees: Floats, history: Floats, plain: Floats, logs: Floats, groups: Ints, group_count: int,
-    submit: Floats, end: Floats, by_end: Ints,
+    trees: Floats, history: Floats, logs: Floats, groups: Ints, group_count: int, submit: Floats,
+    end: Floats, by_end: Ints,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """All outputs averaged by weights, and the median of the better one."""
     losses = np.zeros((group_count, 5))  # ended; pinball of both; error of both medians
@@ -76,16 +74,16 @@ def _mix(
                 _pinball(trees[other], logs[other]),
                 _pinball(history[other], logs[other]),
                 min(abs(trees[other, MEDIAN] - logs[other]), FAR),
-                min(abs(plain[other] - logs[other]), FAR),
+                min(abs(history[other, MEDIAN] - logs[other]), FAR),
             )
             for level in range(groups.shape[1]):
                 if groups[other, level] >= 0:
                     _remember(losses[groups[other, level]], new)
             ended += 1
-        first, second, error, plain_error = _recall(losses, groups[job])
+        first, second, error, past_error = _recall(losses, groups[job])
         share = 1.0 / (1.0 + np.exp(SHARPNESS * (second - first)))
         mixed[job] = (1.0 - share) * trees[job] + share * history[job]
-        median[job] = trees[job, MEDIAN] if error < BETTER * plain_error else plain[job]
+        median[job] = trees[job, MEDIAN] if error < BETTER * past_error else history[job, MEDIAN]
     return mixed, median
 
 

@@ -27,6 +27,9 @@ SIMILAR: tuple[tuple[str, ...], ...] = (
 )
 """Columns that are equal within a group, one line per level."""
 
+FINEST = frozenset({"array", "submit_line", "work_dir"})
+"""Columns that say nearly all by themselves: their levels come first."""
+
 
 def levels_of(jobs: Jobs) -> tuple[list[tuple[str, ...]], Ints]:
     """The levels that this trace can tell, and each job's group at every one of them.
@@ -38,12 +41,10 @@ def levels_of(jobs: Jobs) -> tuple[list[tuple[str, ...]], Ints]:
     told = {name for level in SIMILAR for name in level if knows(jobs, name)}
     owner = "user" if "user" in told else "partition"
     named = (tuple(owner if name == "user" else name for name in level) for level in SIMILAR)
-    known = list(
-        dict.fromkeys(
-            tuple(dict.fromkeys(name for name in level if name in told)) for level in named
-        )
-    )
-    known.sort(key=lambda level: not level)  # all jobs together come last
+    kept = [tuple(dict.fromkeys(name for name in level if name in told)) for level in named]
+    # Of levels that say the same the last stays: one without its finest column is a coarse one.
+    known = list(dict.fromkeys(reversed(kept)))[::-1]
+    known.sort(key=lambda level: (FINEST.isdisjoint(level), owner not in level, -len(level)))
     groups = np.empty((len(jobs), len(known)), np.int64)
     count = 0
     for at, level in enumerate(known):

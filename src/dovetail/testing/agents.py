@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.agents.catalogue import Agent
-from dovetail.agents.evolution.players import LocalPlayers
 from dovetail.agents.history import Site
+from dovetail.agents.players import LocalPlayers
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.policies.learned.checkpoint import load_checkpoint
@@ -33,7 +33,7 @@ def check_agent(agent: Agent, folder: Path, **settings: Any) -> None:
         assert "\n" not in str(progress), f"{agent.name}: a report has more than one line"
     saved = load_checkpoint(folder)
     assert saved.kind == found.kind, f"{agent.name}: returns another model than it wrote"
-    assert saved.card.get("epoch") is not None, f"{agent.name}: the card has no epoch"
+    assert saved.card.get("agent") == agent.name, f"{agent.name}: the card names another agent"
     ordering, placement = saved.policy("trained")
     check_schedule(replay(ordering, placement, Backfill.EASY))
     again = train([small_site()], folder, config, told.append, 1)

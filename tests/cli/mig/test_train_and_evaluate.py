@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,10 +51,10 @@ def test_what_is_learned_is_used_and_evaluated_on_unseen_days(
 
 
 @pytest.mark.parametrize(
-    ("what", "run", "step"),
+    ("what", "run"),
     [
-        ("placement", placement_training._PlacementSearch, "learn"),
-        ("repartition", control_training._ControlSearch, "step"),
+        ("placement", placement_training._PlacementRun),
+        ("repartition", control_training._ControlRun),
     ],
 )
 def test_a_training_that_was_interrupted_goes_on_to_the_same_result(
@@ -61,12 +62,11 @@ def test_a_training_that_was_interrupted_goes_on_to_the_same_result(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     what: str,
-    run: type,
-    step: str,
+    run: Any,
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert dovetail("mig", "train", what, *TINY, "--out", whole).code == 0
-    go, steps = getattr(run, step), []
+    go, steps = run.learn, []
 
     def once(self: object) -> float:
         steps.append(self)
@@ -75,7 +75,7 @@ def test_a_training_that_was_interrupted_goes_on_to_the_same_result(
         return float(go(self))
 
     with monkeypatch.context() as patched:
-        patched.setattr(run, step, once)
+        patched.setattr(run, "learn", once)
         torn = dovetail("mig", "train", what, *TINY, "--out", parts)
     assert torn.code == 130
     assert f"interrupted: {parts} holds the best so far" in torn.err

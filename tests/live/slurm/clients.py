@@ -139,8 +139,8 @@ class Clients:
             return []
         lines = self.layout.completed_jobs.read_text(errors="replace").splitlines()
         # A name may hold line ends: such a job has no line of its own.
-        whole = (line for line in lines if line.startswith("JobId=") and " JobState=" in line)
-        return [completed_of(line) for line in whole]
+        told = (line for line in lines if " Name=" in line and " JobState=" in line)
+        return [completed_of(line) for line in told]
 
     def now(self) -> float:
         """Seconds since 1970 in the cluster's time."""

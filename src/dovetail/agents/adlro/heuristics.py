@@ -1,7 +1,7 @@
 """Rules that assign jobs to GPUs by what an environment shows: the seed's two, and stronger ones.
 
 >>> sorted(HEURISTICS)
-['earliest-finish', 'fcfs', 'max-min', 'sjf-best-fit', 'static-affinity']
+['earliest-finish', 'fcfs', 'index', 'max-min', 'sjf-best-fit', 'static-affinity']
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dovetail.domain.registry import Registry
 from dovetail.envs.batch import Seen
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.gpu_assignment.kernel import GPU_FEATURES, JOB_FEATURES
+from dovetail.policies.learned.assignment_network import PRIOR_WAIT, pair_features, prior_of_pairs
 
 Assigner = Callable[[Seen], Ints]
 """From what all environments show to an action for each."""
@@ -150,6 +151,19 @@ def fair_shares(config: GpuAssignmentConfig) -> Floats:
     return given / given.sum(axis=0)
 
 
+def index(config: GpuAssignmentConfig) -> Assigner:
+    """The pair that loses least against where the job would end first: the network's prior."""
+
+    def assign(seen: Seen) -> Ints:
+        scores = prior_of_pairs(pair_features(seen["gpus"], seen["jobs"], seen["speeds"]))
+        wait = np.full((len(scores), 1), -PRIOR_WAIT)
+        values = np.concatenate([scores.reshape(len(scores), -1), wait], axis=1)
+        best: Ints = np.where(seen["mask"] > 0, values, -np.inf).argmax(axis=1)
+        return best
+
+    return assign
+
+
 HEURISTICS: Registry[Callable[[GpuAssignmentConfig], Assigner]] = Registry(
     "heuristic",
     {
@@ -158,5 +172,6 @@ HEURISTICS: Registry[Callable[[GpuAssignmentConfig], Assigner]] = Registry(
         "sjf-best-fit": sjf_best_fit,
         "earliest-finish": earliest_finish,
         "max-min": max_min,
+        "index": index,
     },
 )

@@ -1,4 +1,4 @@
-"""The networks that may decide: a CNN over the utilisation matrix, one over pairs, one per GPU type."""
+"""Networks that may decide: a CNN over the utilisation matrix, one over pairs, one per type."""
 
 from __future__ import annotations
 
@@ -12,9 +12,18 @@ from torch import Tensor, nn
 from dovetail.domain.registry import Registry
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.gpu_assignment.kernel import GPU_FEATURES, JOB_FEATURES
-from dovetail.policies.learned.assignment_network import PAIR_FEATURES
+from dovetail.policies.learned.assignment_network import (
+    LATER,
+    NOTHING,
+    PAIR_FEATURES,
+    PRIOR_LATER,
+    PRIOR_RUN,
+    PRIOR_WAIT,
+    RUN,
+)
 
-HIDDEN = 24
+HIDDEN = 16
+"""With 24 a decision for 256 GPUs takes more than a millisecond, and nothing is gained."""
 
 
 def pairs_of(seen: dict[str, Tensor]) -> Tensor:
@@ -26,6 +35,11 @@ def pairs_of(seen: dict[str, Tensor]) -> Tensor:
     later = torch.log1p(run) - torch.log1p(soonest)
     share = speeds / speeds.amax(dim=-1, keepdim=True).clamp(min=1e-3)
     return torch.stack([speeds, torch.log1p(run), later, share], dim=-1)
+
+
+def least_loss(later: Tensor, mask: Tensor) -> Tensor:
+    """[environments]: of all valid pairs the least by which a job would end later than it could."""
+    return later.flatten(1).masked_fill(mask[:, :-1] <= 0, NOTHING).amin(dim=1)
 
 
 def context_of(gpus: Tensor, jobs: Tensor, queue: Tensor) -> Tensor:
@@ -47,21 +61,41 @@ class PairNetwork(nn.Module):
         self.pair = nn.Linear(PAIR_FEATURES, HIDDEN, False)
         self.context = nn.Linear(context, HIDDEN)
         self.second, self.last = nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, 1, False)
-        self.wait, self.wait_last = nn.Linear(context, HIDDEN), nn.Linear(HIDDEN, 1)
+        self.value = nn.Linear(context, 1)  # of the situation, whatever is done
+        self.wait, self.wait_last = nn.Linear(context + 1, HIDDEN), nn.Linear(HIDDEN, 1)
+        for head in (self.last, self.wait_last):  # so that it begins as the prior
+            nn.init.zeros_(head.weight)
+        nn.init.zeros_(self.wait_last.bias)
 
     def forward(self, seen: dict[str, Tensor]) -> Tensor:
         context = context_of(seen["gpus"], seen["jobs"], seen["queue"])
-        scores = self.score(seen, self.context(context)[:, None, None])
-        wait = self.wait_last(torch.relu(self.wait(context)))
-        values = torch.cat([scores.flatten(1), wait], dim=1)
-        return _centred(values, seen["mask"], wait) if self.duelling else values
+        wait = self.value_of_waiting(seen, context)
+        near = self.context(context)[:, None].expand(-1, seen["gpus"].shape[1], -1)
+        values = self.score(seen, near, wait)
+        value = self.value(context)
+        return _centred(values, seen["mask"], value) if self.duelling else values + value
 
-    def score(self, seen: dict[str, Tensor], context: Tensor) -> Tensor:
-        """[environments, jobs, GPUs]."""
-        hidden = self.pair(pairs_of(seen)) + context
-        hidden = hidden + self.job(seen["jobs"])[:, :, None] + self.gpu(seen["gpus"])[:, None]
-        found: Tensor = self.last(torch.relu(self.second(torch.relu(hidden))))
-        return found[..., 0]
+    def value_of_waiting(self, seen: dict[str, Tensor], context: Tensor) -> Tensor:
+        """It is good where whatever could start now would end much sooner elsewhere."""
+        least = least_loss(pairs_of(seen)[..., LATER], seen["mask"])[:, None]
+        found: Tensor = self.wait_last(torch.relu(self.wait(torch.cat([context, least], dim=-1))))
+        return found - PRIOR_WAIT
+
+    def score(self, seen: dict[str, Tensor], context: Tensor, wait: Tensor) -> Tensor:
+        """[environments, actions], from contexts [environments, GPUs, hidden].
+
+        Only valid pairs are scored, a sixteenth of all: most GPUs are busy at most decisions.
+        """
+        count = seen["gpus"].shape[1]
+        e, action = seen["mask"][:, :-1].nonzero(as_tuple=True)
+        job, gpu = action // count, action % count
+        pairs = pairs_of(seen)[e, job, gpu]
+        hidden = self.pair(pairs) + context[e, gpu]
+        hidden = hidden + self.job(seen["jobs"])[e, job] + self.gpu(seen["gpus"])[e, gpu]
+        found = self.last(torch.relu(self.second(torch.relu(hidden))))[:, 0]
+        found = found - PRIOR_LATER * pairs[:, LATER] - PRIOR_RUN * pairs[:, RUN]
+        values = torch.zeros_like(seen["mask"][:, :-1]).index_put((e, action), found)
+        return torch.cat([values, wait], dim=1)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """For AssignmentNetwork."""
@@ -87,13 +121,15 @@ class TypeNetwork(PairNetwork):
             [context_of(means[:, None, t], jobs, seen["queue"]) for t in range(kinds.shape[-1])], 1
         )
         context = self.context(seen_by_type)
-        scores = self.score(seen, (kinds @ context)[:, None])
-        wait = self.wait_last(torch.relu(self.wait(seen_by_type)))[..., 0].amax(dim=1)
-        return torch.cat([scores.flatten(1), wait[:, None]], dim=1)
+        least = least_loss(pairs_of(seen)[..., LATER], seen["mask"])
+        near = torch.cat([seen_by_type, least[:, None, None].expand(-1, kinds.shape[-1], 1)], -1)
+        wait = self.wait_last(torch.relu(self.wait(near))).amax(dim=1) - PRIOR_WAIT
+        value = self.value(context_of(gpus, jobs, seen["queue"]))
+        return self.score(seen, kinds @ context, wait) + value
 
 
 class ConvolutionNetwork(nn.Module):
-    """The seed's: convolutions over the utilisation matrix, then two dense layers; of fixed size."""
+    """Convolutions over the utilisation matrix, then two dense layers; for one size of cluster."""
 
     def __init__(self, config: GpuAssignmentConfig, duelling: bool = False) -> None:
         super().__init__()

@@ -47,19 +47,22 @@ def train_adlro(
         return NETWORKS[config.network](config.task, config.dqn.duelling)
 
     learner = DqnLearner(build, batch, config.dqn, earliest_finish(config.task))
-    best: list[tuple[float, dict[str, torch.Tensor]]] = []
+    best = [(_validate(held_back, learner.online), copy.deepcopy(learner.online.state_dict()))]
     every = max(1, config.dqn.steps // config.looks)
 
     def look(progress: DqnProgress) -> None:
         report(progress)
-        if progress.steps // every > len(best) or progress.steps >= progress.of:
-            time = float(play_pool(held_back, by_network(learner.online)).completion_time.mean())
+        if progress.steps // every >= len(best) or progress.steps >= progress.of:
+            time = _validate(held_back, learner.online)
             best.append((time, copy.deepcopy(learner.online.state_dict())))
 
     learner.train(look)
-    if best:
-        learner.online.load_state_dict(min(best, key=lambda pair: pair[0])[1])
+    learner.online.load_state_dict(min(best, key=lambda pair: pair[0])[1])
     return learner.online
+
+
+def _validate(held_back: AssignmentPool, network: nn.Module) -> float:
+    return float(play_pool(held_back, by_network(network)).completion_time.mean())
 
 
 def by_network(network: nn.Module) -> Assigner:

@@ -11,16 +11,16 @@ from dovetail.domain.errors import ConfigError
 class DqnConfig:
     """Defaults are those of the assignment task; see decision 0041 for what was measured."""
 
-    steps: int = 60_000  # decisions in all environments together
+    steps: int = 24_000  # decisions in all environments together
     environments: int = 16
-    learning_rate: float = 1e-4  # Adam's
+    learning_rate: float = 1e-4  # of Adam
     last_rate: float = 1e-5  # where it ends, linearly
-    discount: float = 0.97
+    horizon: float = 300.0  # seconds after which a reward counts 1/e
     batch: int = 64
     updates: int = 2  # per step of all environments
     warm_up: int = 2_000  # decisions before the first update
     memory: int = 50_000  # decisions kept
-    exploration: float = 1.0  # ε at first
+    exploration: float = 0.3  # ε at first
     last_exploration: float = 0.02
     explored: float = 0.5  # share of the steps over which it falls
     guided: float = 0.5  # share of explored decisions that a rule takes instead of chance
@@ -34,7 +34,9 @@ class DqnConfig:
         if min(self.steps, self.environments, self.batch, self.updates, self.memory) < 1:
             raise ConfigError("steps, environments, batch, updates and memory start at 1")
         shares = (self.exploration, self.last_exploration, self.explored, self.guided)
-        if not all(0 <= share <= 1 for share in (*shares, self.tracking, self.discount)):
-            raise ConfigError("exploration, guided, tracking and discount lie between 0 and 1")
+        if not all(0 <= share <= 1 for share in (*shares, self.tracking)):
+            raise ConfigError("exploration, guided and tracking lie between 0 and 1")
+        if not self.horizon > 0:
+            raise ConfigError(f"horizon is {self.horizon}, expected seconds above 0")
         if not 0 < self.last_rate <= self.learning_rate:
             raise ConfigError("learning rates are above 0, and the last is not above the first")

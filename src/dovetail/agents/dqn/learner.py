@@ -1,7 +1,9 @@
 """Deep Q-learning on one page: act, remember, learn; never an action that the mask rules out.
 
 After every step of all environments a few batches are drawn from memory. The value of a decision
-is pulled towards its reward plus the discounted value of the best valid decision that follows.
+is pulled towards its reward plus the value of the best valid decision that follows, discounted by
+the time in between. Rewards count against what is usual in that time: else values are large, and
+to put all costs off by waiting looks like a gain.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ class Steps(Protocol):
     count: int
     seen: Seen
     rewards: Floats
+    elapsed: Floats
     dones: Bools
 
     def follow(self, environment: int, random: np.random.Generator) -> None: ...
@@ -61,7 +64,7 @@ class DqnLearner:
         self._optimiser = torch.optim.Adam(self.online.parameters(), config.learning_rate)
         self._memory = ReplayMemory(steps.seen, config.memory, config.seed)
         self._random = np.random.default_rng(config.seed)
-        self._loss = 0.0
+        self._loss, self._rewards, self._seconds = 0.0, 0.0, 1.0
 
     def train(self, report: Callable[[DqnProgress], None] = lambda progress: None) -> nn.Module:
         """Until all steps are done."""
@@ -78,7 +81,9 @@ class DqnLearner:
             for environment in range(steps.count):
                 steps.follow(environment, self._random)
             steps.step(actions)
-            self._memory.add(seen, actions, steps.rewards, steps.dones)
+            self._rewards += float(steps.rewards.sum())
+            self._seconds += float(steps.elapsed.sum())
+            self._memory.add(seen, actions, steps.rewards, steps.elapsed, steps.dones)
             if (turn + 1) * steps.count >= config.warm_up:
                 self._learn(share)
             if turn % 100 == 99:
@@ -144,8 +149,10 @@ class DqnLearner:
         else:
             following = values.max(dim=1).values
         going_on = torch.from_numpy(~batch.ended & batch.after["mask"].any(axis=1)).float()
-        rewards = torch.from_numpy(batch.rewards).float()
-        return rewards + self.config.discount * going_on * following
+        usual = self._rewards / self._seconds * batch.elapsed
+        rewards = torch.from_numpy(batch.rewards - usual).float()
+        discount = torch.from_numpy(np.exp(-batch.elapsed / self.config.horizon)).float()
+        return rewards + discount * going_on * following
 
 
 @torch.no_grad()

@@ -18,6 +18,7 @@ class Remembered(NamedTuple):
     seen: Seen
     actions: Ints
     rewards: Floats
+    elapsed: Floats  # seconds until what comes after
     after: Seen
     ended: Bools
     weights: Floats  # by which errors count, 1 unless prioritised
@@ -37,17 +38,20 @@ class ReplayMemory:
             for name, part in seen.items()
         }  # fmt: skip
         self._actions, self._rewards = np.zeros(shape, np.int64), np.zeros(shape)
-        self._ended = np.zeros(shape, np.bool_)
+        self._ended, self._elapsed = np.zeros(shape, np.bool_), np.zeros(shape)
         self._priority = np.zeros(shape)
         self._at, self._full = 0, False
         self._random = np.random.default_rng(seed)
 
-    def add(self, seen: Seen, actions: Ints, rewards: Floats, ended: Bools) -> None:
+    def add(
+        self, seen: Seen, actions: Ints, rewards: Floats, elapsed: Floats, ended: Bools
+    ) -> None:
         """What was seen before the actions, and what came of them."""
         at = self._at
         for name, part in seen.items():
             self._seen[name][at] = part
         self._actions[at], self._rewards[at], self._ended[at] = actions, rewards, ended
+        self._elapsed[at] = elapsed
         self._priority[at] = max(1.0, float(self._priority.max()))
         self._at = (at + 1) % self.length
         self._full |= self._at == 0
@@ -83,6 +87,7 @@ class ReplayMemory:
             {name: part[steps, environments] for name, part in self._seen.items()},
             self._actions[steps, environments],
             self._rewards[steps, environments],
+            self._elapsed[steps, environments],
             {name: part[later, environments] for name, part in self._seen.items()},
             self._ended[steps, environments],
             weights,

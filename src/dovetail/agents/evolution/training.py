@@ -1,34 +1,34 @@
-"""Training by evolution on the history of one cluster or of several: resumable, validated.
+"""Evolution of an index or a network on replays of one history or of several.
 
-    train([Site(trace, cluster)], Path("model"), TrainingConfig(), report=print)
-
-The last tenth of each trace is never looked at. Of the rest, the first eight ninths make the
-replays, the last ninth the validation by which the best candidate is chosen.
+It starts as near to the choice as its family can come, and every replay compares with what the
+choice makes of the same jobs. Replays come from the first eight ninths of what is known; of the
+candidates validated on the last ninth, the best is kept.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dovetail.agents.engines import Engine
-from dovetail.agents.evolution.players import LocalPlayers, Players
-from dovetail.agents.evolution.replays import Replay, Score, make_replay, make_replays
+from dovetail.agents.choice.candidates import Candidate
+from dovetail.agents.choice.cells import LOADS, CellConfig, History, cut, validation_cells
 from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
-from dovetail.agents.history import Site, divide, facts
+from dovetail.agents.history import facts
+from dovetail.agents.players import Players
+from dovetail.agents.replays import Cell, Replay, Score, mean_score
+from dovetail.agents.training import Lesson
 from dovetail.agents.training_run import TrainingRun
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.policies.learned.families import FAMILIES
-from dovetail.prediction.estimates import make_estimates
+from dovetail.policies.learned.families import FAMILIES, Family, Learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +36,20 @@ class TrainingConfig:
     """How long and on what to train; stored with the checkpoint."""
 
     family: str = "index"
-    epochs: int = 20
+    epochs: int = 16
     population: int = 12
-    batch: int = 15  # replays that every candidate of an epoch plays, as many of each site
-    replays: int = 8  # of each site
-    validation_replays: int = 6  # of each site, with other noise in the estimates
-    length: int = 30_000  # jobs of a replay
-    estimates: str = "noisy:1"
+    batch: int = 8  # replays that every candidate of an epoch plays, as many of each site
+    replays: int = 12  # of each site
+    length: int = 20_000  # jobs of a replay
+    estimates: str = "predicted"
     spread: float = 0.5  # of the family's scales
-    validate_every: int = 5
-    patience: int = 8  # validations without improvement
+    validate_every: int = 4
+    patience: int = 3  # validations without improvement
     seed: int = 0
 
     def __post_init__(self) -> None:
         FAMILIES[self.family]
-        for name in ("epochs", "batch", "replays", "validation_replays", "length", "patience"):
+        for name in ("epochs", "batch", "replays", "length", "validate_every", "patience"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")
         if self.population < 4:
@@ -59,7 +58,7 @@ class TrainingConfig:
 
 @dataclass(frozen=True, slots=True)
 class EvolutionProgress:
-    """One epoch: losses are logarithms of ratios to SAF, below 0 is better."""
+    """One epoch: losses are logarithms of ratios to the choice, below 0 is better."""
 
     epoch: int
     epochs: int
@@ -67,60 +66,61 @@ class EvolutionProgress:
     validation: Score  # of the best candidate so far
 
     def __str__(self) -> str:
-        wait, bsld = (f"{math.expm1(value):+.1%}" for value in self.validation)
-        return f"epoch {self.epoch}/{self.epochs}: wait {wait}, bsld {bsld} against SAF"
+        return f"learning, epoch {self.epoch}/{self.epochs}: {self.validation} against the choice"
 
 
-def train(
-    sites: Sequence[Site],
-    folder: Path,
-    config: TrainingConfig,
-    report: Callable[[EvolutionProgress], None] = lambda progress: None,
-    workers: int = 1,
-    engine: Engine = LocalPlayers,
-) -> Checkpoint:
-    """Train, or go on where an earlier call with the same configuration stopped.
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One vector of a family, told what the choice is told."""
 
-    KeyboardInterrupt is passed on; the best candidate so far is in the folder.
-    """
-    replays = [_to_learn_from(site, config) for site in sites]
-    validation = [replay for site in sites for replay in _to_choose_by(site, config)]
-    counts = [len(of_site) for of_site in replays]
-    about = facts("evolution", config, sites)
-    with engine([*chain(*replays), *validation], FAMILIES[config.family], workers) as players:
-        _EvolutionRun(folder, config, about, counts, players).go_on(report)
-    return load_checkpoint(folder)
+    family: str
+    vector: Floats = field(repr=False)
+    estimates: str = ""
+
+    def policy(self, name: str) -> Learned:
+        return FAMILIES[self.family].policy(np.array(self.vector), name)
 
 
-def _to_learn_from(site: Site, config: TrainingConfig) -> list[Replay]:
-    known = divide(site.trace, 1).learning
-    found = make_replays(
-        known, site.cluster, config.replays, config.length, config.seed, config.estimates
-    )
-    if not found:
-        raise ConfigError(
-            f"{site.trace.name} on {site.cluster.name}: jobs hardly wait, there is nothing to "
-            "learn; try a smaller cluster"
-        )
+def learn(lesson: Lesson, config: TrainingConfig) -> Checkpoint:
+    """The best member of the family on validation; goes on where it stopped."""
+    choice = lesson.choice
+    drawn = [_learning_cells(history, config) for history in lesson.histories]
+    cells = CellConfig(config.estimates, jitters=1, seed=config.seed + 1)
+    judged = [list(validation_cells(history, cells)) for history in lesson.histories]
+    every = [*chain(*drawn), *chain(*judged)]
+    with lesson.engine(every, lesson.workers) as players:
+        rivals = players.play([(number, choice) for number in range(len(every))])
+    replays = [Replay(cell, rival) for cell, rival in zip(every, rivals, strict=True)]
+    counts = [len(of_site) for of_site in drawn]
+    sites = [history.site for history in lesson.histories]
+    about = {**facts("evolution", config, sites), "start": str(choice)}
+    with lesson.engine(replays, lesson.workers) as players:
+        _EvolutionRun(lesson.folder, config, about, choice, counts, players).go_on(lesson.report)
+    return load_checkpoint(lesson.folder)
+
+
+def _learning_cells(history: History, config: TrainingConfig) -> list[Cell]:
+    """Parts of what may be learned from, at random loads; a tenth of each fills the cluster."""
+    random = np.random.default_rng(config.seed)
+    length = min(config.length, history.learning)
+    found = []
+    for _ in range(config.replays):
+        begin = int(random.integers(history.learning - length + 1))
+        load, seed = float(random.choice(LOADS)), int(random.integers(1 << 31))
+        found.append(cut(history, begin, begin + length, length // 10, load, seed))
     return found
 
 
-def _to_choose_by(site: Site, config: TrainingConfig) -> list[Replay]:
-    """What was learned from, to fill the cluster; then the validation part, which is measured."""
-    parts = divide(site.trace, 1)
-    measured = len(parts.validation)
-    before = min(len(parts.learning), config.length)
-    trace = site.trace.slice(parts.known - measured - before, parts.known)
-    return [
-        make_replay(
-            trace,
-            site.cluster,
-            make_estimates(trace, config.estimates, seed=config.seed + 1000 + draw),
-            before,
-            parts=1,
-        )
-        for draw in range(config.validation_replays)
-    ]
+def start_at(family: Family, choice: Candidate) -> Floats:
+    """The vector of an index nearest to a choice; a network begins as SAF."""
+    if family.name != "index":
+        return family.start
+    from dovetail.policies.learned.families import PlacementWeights
+    from dovetail.policies.ordering.index import IndexWeights
+
+    weights = IndexWeights(gpus=0.0 if choice.order == "sjf" else 1.0)
+    placed = PlacementWeights(place_later=1.0 if choice.placement == "lifetime" else 0.0)
+    return np.array([*astuple(weights), *astuple(placed)])
 
 
 class _EvolutionRun(TrainingRun[EvolutionProgress]):
@@ -131,19 +131,19 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         folder: Path,
         config: TrainingConfig,
         facts: dict[str, Any],
+        choice: Candidate,
         counts: list[int],
         players: Players,
     ) -> None:
         super().__init__(folder, config, facts)
-        self.config, self.players = config, players
+        self.config, self.players, self.estimates = config, players, choice.estimates
         ends = np.cumsum([0, *counts]).tolist()
         self.replays = [range(begin, end) for begin, end in pairwise(ends)]  # of each site
         self.validation = range(ends[-1], len(players))
         self.family = FAMILIES[config.family]
         # In units of the family's scales, so that one spread suits all numbers.
-        self.search = Evolution(
-            self.family.start / self.family.scale, config.spread, config.population, config.seed
-        )
+        start = start_at(self.family, choice) / self.family.scale
+        self.search = Evolution(start, config.spread, config.population, config.seed)
         self.best = Score(math.inf, math.inf)
 
     @property
@@ -158,17 +158,18 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         about = saved.about
         with refuse_damage(saved.path):
             self.epoch, self.stale = int(about["epoch"]), int(about["stale"])
-            self.best = Score(*about["best"])
+            wait, bsld, tails = about["best"]
+            self.best = Score(float(wait), float(bsld), tuple(map(float, tails)))
         return True
 
     def save(self) -> None:
-        about = {"epoch": self.epoch, "best": self.best, "stale": self.stale}
+        about = {"epoch": self.epoch, "best": astuple(self.best), "stale": self.stale}
         save_search(self.folder, self.search, {"facts": self.facts, **about})
 
     def learn(self) -> float:
         candidates = self.search.ask()
-        scores = self.players.play(candidates * self.family.scale, self.draw())
-        losses = np.array([score.loss for score in scores])
+        scores = self._play(candidates * self.family.scale, self.draw())
+        losses = np.nan_to_num([score.loss for score in scores])
         self.search.tell(candidates, losses)
         return float(losses.mean())
 
@@ -183,14 +184,19 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         return [int(number) for of_site in drawn for number in of_site]
 
     def keep_if_best(self) -> bool:
-        (score,) = self.players.play(self.mean[np.newaxis], self.validation)
-        if score.loss >= self.best.loss:
+        (score,) = self._play(self.mean[np.newaxis], self.validation)
+        if not score.loss < self.best.loss and self.epoch > 0:
             return False
         self.best = score
-        card = {
-            **self.facts,
-            "epoch": self.epoch,
-            "validation": {name: math.expm1(v) for name, v in score._asdict().items()},
-        }
-        save_checkpoint(self.folder, Checkpoint(self.config.family, {"weights": self.mean}, card))
+        validation = {"wait": math.expm1(score.wait), "bsld": math.expm1(score.bsld)}
+        card = {**self.facts, "epoch": self.epoch, "validation": validation}
+        arrays = {"weights": self.mean}
+        save_checkpoint(self.folder, Checkpoint(self.config.family, arrays, card, self.estimates))
         return True
+
+    def _play(self, vectors: Floats, chosen: Sequence[int]) -> list[Score]:
+        """Mean score of every vector over the chosen replays; the same for any workers."""
+        members = [Member(self.config.family, row, self.estimates) for row in vectors]
+        found = self.players.play([(number, one) for one in members for number in chosen])
+        each = len(chosen)
+        return [mean_score(found[i : i + each]) for i in range(0, len(found), each)]

@@ -27,7 +27,8 @@ class RltuneConfig:
     windows: int = 256  # to draw episodes from
     validation_windows: int = 64
     environments: int = 50  # played side by side
-    estimates: str = "noisy:1"
+    estimates: str = "predicted"
+    dense: float = 0.0  # share of the reward charged as waiting passes; 0: as published
     ppo: PpoConfig = PpoConfig()  # noqa: RUF009 - it is frozen
     validate_every: int = 5  # epochs
     patience: int = 8  # validations without improvement
@@ -44,6 +45,8 @@ class RltuneConfig:
             raise ConfigError(f"temperature is {self.temperature}, expected above 0")
         if self.seed < 0:
             raise ConfigError(f"seed is {self.seed}, expected 0 or more")
+        if self.dense and self.metric != "wait":
+            raise ConfigError(f"dense is {self.dense}: it needs --metric wait, not {self.metric}")
         # Looking each part up is the check: an unknown name answers "did you mean".
         _ = ORDERINGS[self.base], METRICS[self.metric], SELECTIONS[self.features]
         _ = STARTS[self.start]

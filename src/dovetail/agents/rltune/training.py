@@ -1,37 +1,38 @@
 """RLTune: priorities learned by PPO against a base policy; resumable, interruptible, validated.
 
-    train_rltune([Site(trace, cluster)], Path("model"), RltuneConfig(base="fcfs", metric="bsld"))
+    learn(lesson, RltuneConfig(base="fcfs", metric="bsld"))
 
-The last tenth of the trace is never looked at. Of the rest, the first eight ninths make the
-windows to learn in, the last ninth those by which the best network is chosen. The folder holds
-the best network (a checkpoint), `training.pt` to go on from, and `logs` for TensorBoard.
+The first eight ninths of what is known make the windows to learn in, the last ninth those by which
+the best network is chosen. The folder holds the best network (a checkpoint), `training.pt` to go
+on from, and `logs` for TensorBoard.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
-from dovetail.agents.history import Parts, Site, divide, facts, refuse_other
+from dovetail.agents.choice.cells import History
+from dovetail.agents.history import facts, refuse_other
 from dovetail.agents.ppo.learner import Ppo, Update
 from dovetail.agents.ppo.networks import KernelActor, QueueCritic
 from dovetail.agents.ppo.rollout import play_best
+from dovetail.agents.replays import Cell
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.rltune.starts import STARTS
+from dovetail.agents.training import Lesson
 from dovetail.agents.training_run import TrainingRun
-from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.output import replacing
-from dovetail.domain.trace import Trace
 from dovetail.envs import Pool, QueuePriorityConfig, QueuePriorityVector, TraceWindows
 from dovetail.envs.observation import OBSERVATIONS
 from dovetail.envs.visible_jobs import SHOWN
@@ -58,53 +59,45 @@ class RltuneProgress:
         )
 
 
-def train_rltune(
-    sites: Sequence[Site],
-    folder: Path,
-    config: RltuneConfig,
-    report: Callable[[RltuneProgress], None] = lambda progress: None,
-    workers: int = 1,
-) -> Checkpoint:
-    """Train, or go on where an earlier call with the same configuration stopped.
+def learn(lesson: Lesson, config: RltuneConfig) -> Checkpoint:
+    """The best network on validation; goes on where an earlier call stopped.
 
-    `workers` are threads that step environments; any number finds the same. After a
-    KeyboardInterrupt the best network so far is in the folder.
+    Workers are threads that step environments; any number finds the same.
     """
-    if len(sites) != 1:
+    if len(lesson.histories) != 1:
         raise ConfigError(
-            f"rltune learns from one history at a time, not from {len(sites)}; "
+            f"rltune learns from one history at a time, not from {len(lesson.histories)}; "
             "the agent evolution learns from several"
         )
-    trace, cluster = sites[0]
-    parts = divide(trace, config.length)
-    run = _RltuneRun(folder, config, cluster, parts, facts("rltune", config, sites), workers)
+    (history,) = lesson.histories
+    about = {
+        **facts("rltune", config, [history.site]), "estimates": lesson.choice.estimates,
+    }  # fmt: skip
+    run = _RltuneRun(lesson, history, config, about)
     with _one_thread(), closing(run):
-        run.go_on(report)
-    return load_checkpoint(folder)
+        run.go_on(lesson.report)
+    return load_checkpoint(lesson.folder)
 
 
 class _RltuneRun(TrainingRun[RltuneProgress]):
     """A learner, the best network so far, and what TensorBoard shows of them."""
 
     def __init__(
-        self,
-        folder: Path,
-        config: RltuneConfig,
-        cluster: Cluster,
-        parts: Parts,
-        facts: dict[str, Any],
-        threads: int,
+        self, lesson: Lesson, history: History, config: RltuneConfig, facts: dict[str, Any]
     ) -> None:
-        super().__init__(folder, config, facts)
-        self.config = config
+        super().__init__(lesson.folder, config, facts)
+        self.config, self.estimates = config, lesson.choice.estimates
         self.selection = SELECTIONS[config.features]
-        pool = Pool(_windows(parts.learning, cluster, config, config.windows, config.seed))
+        cluster, known = history.site.cluster, len(history.trace)
+        told = Cell(history.trace, cluster, history.forecast, 0, config.seed).told(self.estimates)
+        learning, validation = slice(0, history.learning), slice(history.learning, known)
+        pool = Pool(_windows(history, told, learning, config, config.windows, config.seed))
         count = config.environments
         self.environments = QueuePriorityVector(
-            count, pool=pool, threads=min(threads, count), copy=False
+            count, pool=pool, threads=min(lesson.workers, count), copy=False
         )
         unseen = _windows(
-            parts.validation, cluster, config, config.validation_windows, config.seed + 1
+            history, told, validation, config, config.validation_windows, config.seed + 1
         )
         self.validation = QueuePriorityVector(
             config.validation_windows, pool=Pool(unseen), copy=False
@@ -164,7 +157,7 @@ class _RltuneRun(TrainingRun[RltuneProgress]):
         self.best = gap
         card = {**self.facts, "epoch": self.epoch, "validation_gap": gap}
         arrays = self.actor.arrays(self.selection)
-        save_checkpoint(self.folder, Checkpoint("rltune", arrays, card))
+        save_checkpoint(self.folder, Checkpoint("rltune", arrays, card, self.estimates))
         return True
 
     def close(self) -> None:
@@ -192,13 +185,15 @@ class _RltuneRun(TrainingRun[RltuneProgress]):
 
 
 def _windows(
-    trace: Trace, cluster: Cluster, config: RltuneConfig, count: int, seed: int
+    history: History, told: Estimates, rows: slice, config: RltuneConfig, count: int, seed: int
 ) -> QueuePriorityConfig:
+    trace = history.trace.slice(rows.start, rows.stop)
     length = min(config.length, len(trace))
     return QueuePriorityConfig(
-        TraceWindows(trace, cluster, length, config.estimates),
+        TraceWindows(trace, history.site.cluster, length, told.take(rows)),
         order=config.base,
         metric=config.metric,
+        dense=config.dense,
         observation=OBSERVATIONS[config.features],
         pool=count,
         seed=seed,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dovetail.compiled.native import Kept
 from dovetail.compiled.tables import new_table
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Estimates
+from dovetail.domain.estimates import Estimates
 from dovetail.envs.batch import InvalidAction, Seen, whole_numbers
 from dovetail.envs.gpu_assignment import kernel
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
@@ -77,7 +77,7 @@ class GpuAssignmentBatch:
         self.seen: Seen = {
             name: getattr(state, name) for name in ("gpus", "jobs", "speeds", "queue", "mask")
         }
-        self.rewards, self.dones = state.rewards, state.dones
+        self.rewards, self.dones, self.elapsed = state.rewards, state.dones, state.elapsed
         arguments = kernel.AssignmentArguments(state, pool.episodes, pool.play)
         self._kept = Kept(arguments, kernel.ASSIGNMENT_ARGUMENTS)
 
@@ -153,13 +153,14 @@ def _new_state(pool: AssignmentPool, count: int) -> kernel.AssignmentState:
         counts=np.zeros(count, np.int64),
         recent=np.zeros((count, gpus)),
         idle=np.zeros(count),
-        waited=np.zeros(count),
+        present=np.zeros(count),
         gpus=seen,
         jobs=np.zeros((count, shown, kernel.JOB_FEATURES + len(config.kinds)), np.float32),
         speeds=np.zeros((count, shown, gpus), np.float32),
         queue=np.zeros((count, 1), np.float32),
         mask=np.zeros((count, shown * gpus + 1), np.int8),
         rewards=np.zeros(count),
+        elapsed=np.zeros(count),
         dones=np.zeros(count, np.bool_),
         actions=np.zeros(count, np.int64),
         measures=np.zeros((count, kernel.MEASURES)),

@@ -9,8 +9,7 @@ What is seen: `gpus`, one row each (busy, how long still, busy of late, type), t
 matrix; `jobs`, the oldest that wait (estimate, wait, priority, kind); `speeds`, of each job on each
 GPU; `queue`, how many wait; `mask`. Action `job * GPUs + gpu` starts a job on a GPU, the last one
 waits for the next event. Over an episode the rewards add up to −(completion times of all jobs + λ ·
-GPU time that went by idle), in units of the mean run time: a step has its part of the waiting and
-the run time of the job that it starts, so that a good GPU is rewarded at once.
+GPU time that went by idle), in units of the mean run time: a step has what passed until the next.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ class GpuAssignment(gymnasium.Env[Seen, np.int64]):
     ) -> None:
         pool = AssignmentPool(config or GpuAssignmentConfig(), seeds)
         self.batch = GpuAssignmentBatch(pool)
+        self.observation_space: gymnasium.Space[Any]
         self.observation_space, self.action_space = _spaces(self.batch)
         self._begun = False
 

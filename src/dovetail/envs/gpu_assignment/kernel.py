@@ -55,13 +55,14 @@ class AssignmentState(NamedTuple):
     counts: Ints  # [environments] how many
     recent: Floats  # [environments, GPUs] share of the recent past that each was busy
     idle: Floats  # [environments] idle GPU seconds since the last decision
-    waited: Floats  # [environments] seconds that jobs waited since the last decision
+    present: Floats  # [environments] seconds that jobs waited or ran since the last decision
     gpus: Singles  # [environments, GPUs, features]
     jobs: Singles  # [environments, shown, features]
     speeds: Singles  # [environments, shown, GPUs] believed
     queue: Singles  # [environments, 1]
     mask: NDArray[np.int8]  # [environments, shown * GPUs + 1]
     rewards: Floats
+    elapsed: Floats  # seconds that the step took
     dones: Bools
     actions: Ints
     measures: Floats  # [environments, MEASURES] of the episode that has ended
@@ -130,19 +131,21 @@ def step(at: int) -> None:
     for e in range(len(state.actions)):
         w = state.worlds[e]
         action, wait = state.actions[e], state.mask.shape[1] - 1
-        spent = 0.0
+        began = w.now
         if action == wait:
             advance(state, play, e)
         else:
             gpus = state.gpus.shape[1]
             job = state.rows[e, action // gpus]
             assign(w, play.rules, job, action % gpus)
-            spent = run_of(w, job).end - w.now
         while not is_decision(w) and next_time(w) < math.inf:
             advance(state, play, e)
-        spent += state.waited[e] + play.idle_weight * state.idle[e]
-        state.waited[e] = state.idle[e] = 0.0
+        spent = state.present[e] + play.idle_weight * state.idle[e]
+        state.present[e] = state.idle[e] = 0.0
+        if not is_decision(w):
+            spent += still_to_run(w)
         state.rewards[e] = -spent / play.scale
+        state.elapsed[e] = w.now - began
         state.dones[e] = not is_decision(w)
         if state.dones[e]:
             state.played[e] = state.playing[e]
@@ -181,7 +184,7 @@ def advance(state: AssignmentState, play: AssignmentRules, e: int) -> None:
     now = next_time(w)
     elapsed = now - w.now
     state.idle[e] += elapsed * w.free_gpus
-    state.waited[e] += elapsed * count_waiting(w)
+    state.present[e] += elapsed * (count_waiting(w) + w.node_count - w.free_gpus)
     keep = math.exp(-elapsed / MEMORY)
     for g in range(w.node_count):
         busy = 1.0 - node(w, g).gpus
@@ -196,6 +199,16 @@ def count_waiting(w: World) -> int:
         mine = demand(w, demand(w, i).active)
         count += mine.high - mine.low
     return count
+
+
+@inner
+def still_to_run(w: World) -> float:
+    """Seconds that all running jobs still take: no decision changes them any more."""
+    seconds = 0.0
+    for g in range(w.node_count):
+        if node(w, g).running > 0:
+            seconds += run_of(w, slot(w, g, 0).job).end - w.now
+    return seconds
 
 
 @inner
@@ -278,7 +291,7 @@ def _begin(
     w = state.worlds[e]
     while not is_decision(w):
         advance(state, play, e)
-    state.idle[e] = state.waited[e] = 0.0  # before the first job there is nothing to assign
+    state.idle[e] = state.present[e] = 0.0  # before the first job there is nothing to assign
     look(state, episodes, play, e)
 
 

@@ -11,10 +11,8 @@ the same facts, the same code as in a replay.
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 
 import numpy as np
 
@@ -176,11 +174,16 @@ def near_the_head(
     """
     if len(ranked) <= 3 * horizon:
         return None
-    by_slurm = sorted(ranked, key=snapshot.own_priorities.__getitem__, reverse=True)
+    numbers = np.array(ranked)
+    own = np.array([*map(snapshot.own_priorities.__getitem__, ranked)])
+    by_slurm = numbers[np.argsort(-own, kind="stable")].tolist()
     by_id = snapshot.by_id
     first = {by_id[job].account: job for job in reversed(by_slurm)}
-    oldest = heapq.nsmallest(horizon, jobs, key=attrgetter("eligible"))
-    return {*ranked[:horizon], *by_slurm[:horizon], *(job.id for job in oldest), *first.values()}
+    eligible = np.array([job.eligible for job in jobs])
+    oldest = np.argpartition(eligible, horizon)[:horizon].tolist()
+    return {
+        *ranked[:horizon], *by_slurm[:horizon], *(jobs[i].id for i in oldest), *first.values()
+    }  # fmt: skip
 
 
 def is_free(job: LiveJob) -> bool:

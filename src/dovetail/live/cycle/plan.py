@@ -8,7 +8,7 @@ from typing import Protocol
 
 from dovetail.live.config import GuardrailConfig, LiveConfig
 from dovetail.live.cycle.changes import changes_for
-from dovetail.live.cycle.settling import settled
+from dovetail.live.cycle.dead_band import settled
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.displacement import latest_places
@@ -19,7 +19,7 @@ from dovetail.live.model.decision import Change, Decision
 from dovetail.live.model.snapshot import Snapshot
 
 SLACK = 4
-"""One in so many places of `displacement` is kept for the dead band, see settling.py."""
+"""One in so many places of `displacement` is kept for the dead band, see dead_band.py."""
 
 
 TRIES = 5
@@ -87,7 +87,8 @@ def _settle(
     factors, order = situation.snapshot.factors, decision.order
     if any(job not in factors for job in order):
         return decision
-    present = sorted(order, key=lambda job: (-factors[job].priority, job))
+    now = {job: factors[job].priority for job in sorted(order)}
+    present = sorted(now, key=now.__getitem__, reverse=True)  # of equal ones the older first
     line = line_of(situation.snapshot, limits.binding)
     latest = latest_places(slurm_order(order, situation), situation, limits)
     must: set[int] = set()

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,13 @@ NO_LIMIT = 24 * 3600.0
 
 SEVERAL = ","
 """Between partitions of a job that names several; their nodes together are one more partition."""
+
+USED = (
+    "id", "submit", "gpus", "nodes", "cpus", "memory_gb", "gpu_type", "partitions", "user", "qos",
+    "priority",
+)  # fmt: skip
+"""Fields of LiveJob that a window is made of; all 32 took three times as long."""
+_USED_OF = itemgetter(*map(LiveJob._fields.index, USED))
 
 Estimate = Callable[[Sequence[LiveJob]], Floats]
 Columns = Mapping[str, tuple[Any, ...]]
@@ -81,7 +89,7 @@ class QueueWindows:
         jobs = [piece.job for piece in pieces] + waiting
         if not jobs:
             raise ClusterError("no job runs or waits for GPUs: nothing to decide")
-        columns: Columns = dict(zip(LiveJob._fields, zip(*jobs, strict=True), strict=True))
+        columns: Columns = dict(zip(USED, zip(*map(_USED_OF, jobs), strict=True), strict=True))
         order, window = _window(snapshot, cluster, pieces, columns, self._estimate(jobs))
         return QueueWindow(cluster, window, np.array(columns["id"], np.int64)[order], left_out)
 

@@ -59,7 +59,7 @@ def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> 
 def line_of(snapshot: Snapshot, binding: tuple[str, ...]) -> Callable[[int], Line]:
     """What binds of a job, by its number."""
     tiers = {part.name: part.tier for part in snapshot.partitions}
-    qos = qos_factors(snapshot)
+    qos, by_id = snapshot.qos_factors, snapshot.by_id
     facts: Mapping[str, Callable[[LiveJob], object]] = {
         "tier": lambda job: max((tiers.get(name, 1) for name in job.partitions), default=1),
         "qos": lambda job: qos.get(job.qos, 0),
@@ -67,19 +67,16 @@ def line_of(snapshot: Snapshot, binding: tuple[str, ...]) -> Callable[[int], Lin
         "account": lambda job: job.account,
     }
     chosen = [facts[name] for name in binding]
+    known: dict[tuple[tuple[str, ...], str, str], Line] = {}  # few differ
 
     def line(number: int) -> Line:
-        job = snapshot.by_id.get(number)
-        return () if job is None else tuple(fact(job) for fact in chosen)
+        job = by_id.get(number)
+        if job is None:
+            return ()
+        key = (job.partitions, job.qos, job.account)
+        found = known.get(key)
+        if found is None:
+            found = known[key] = tuple(fact(job) for fact in chosen)
+        return found
 
     return line
-
-
-def qos_factors(snapshot: Snapshot) -> dict[str, int]:
-    """What each QOS adds to a priority: of frozen jobs Slurm does not tell, of others it does."""
-    known: dict[str, int] = {}
-    for number, factor in snapshot.factors.items():
-        job = snapshot.by_id.get(number)
-        if job is not None and not factor.frozen:
-            known[job.qos] = max(factor.qos, known.get(job.qos, 0))
-    return known

@@ -19,12 +19,8 @@ NAME = "pins"
 
 def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
     """Jobs that are held, or have a site factor or a priority of somebody else, leave the order."""
-    by_id, suspects = situation.snapshot.by_id, _suspects(situation)
-    pinned = {
-        job: reason
-        for job in decision.order
-        if job in suspects and (reason := _pinned(by_id[job], situation))
-    }
+    by_id, suspects = situation.snapshot.by_id, _suspects(decision, situation)
+    pinned = {job: reason for job in suspects if (reason := _pinned(by_id[job], situation))}
     gone = pinned.keys() | decision.untouched.keys()
     if gone.isdisjoint(decision.order) and gone.isdisjoint(decision.hints):
         return passed(NAME, decision, "no job in the order was set by hand")
@@ -38,15 +34,16 @@ def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> R
     return amended(NAME, kept, _sentence(len(decision.order) - len(kept.order), pinned))
 
 
-def _suspects(situation: Situation) -> set[int]:
-    """Jobs with anything set: few of ten thousand, and only these are looked at closely."""
-    snapshot = situation.snapshot
-    held = {job.id for job in snapshot.pending if job.held}
-    return held | {
-        job
-        for job, factor in snapshot.factors.items()
-        if (factor.site or factor.frozen) and job in snapshot.by_id
-    }
+def _suspects(decision: Decision, situation: Situation) -> list[int]:
+    """Jobs of the order with anything set: few, and only these are looked at closely."""
+    by_id, factors = situation.snapshot.by_id, situation.snapshot.factors
+    found = []
+    for job in decision.order:
+        factor = factors.get(job)
+        if factor is None or factor.site or factor.frozen or by_id[job].held:
+            if job in by_id:
+                found.append(job)
+    return found
 
 
 def _pinned(job: LiveJob, situation: Situation) -> str:

@@ -23,9 +23,13 @@ class Moved(NamedTuple):
 
 def slurm_order(jobs: Iterable[int], situation: Situation) -> tuple[int, ...]:
     """The jobs by the priority that Slurm alone would give them; unknown ones last, by number."""
-    wanted = set(jobs)
-    known = tuple(job for job in situation.slurm_ranking if job in wanted)
-    return known if len(known) == len(wanted) else (*known, *sorted(wanted.difference(known)))
+    wanted = frozenset(jobs)
+    order = situation.orders.get(wanted)
+    if order is None:
+        known = tuple(job for job in situation.slurm_ranking if job in wanted)
+        order = (*known, *sorted(wanted.difference(known))) if len(known) < len(wanted) else known
+        situation.orders[wanted] = order
+    return order
 
 
 def places(order: Sequence[int]) -> dict[int, int]:

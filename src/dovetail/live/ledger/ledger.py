@@ -153,7 +153,7 @@ class Ledger:
             if older is not None:
                 entry = replace(entry, asked=entry.asked | older.asked)
             value = value_in(snapshot, key.job, key.knob)
-            if value is not None and value in entry.asked:
+            if value is not None and value != entry.held and value in entry.asked:
                 entry = replace(entry, held=value)
             self._open[key] = entry
         self._again = again
@@ -174,11 +174,14 @@ class Ledger:
                 self._again[entry.key] = entry
 
     def _shown_again(self, snapshot: Snapshot) -> Iterator[LedgerEntry]:
+        by_id = snapshot.by_id
         suspects = [
             (job, Key(job.id, knob), value)
-            for job in snapshot.pending
+            # Of ten thousand jobs few have anything set: only these are looked at closely.
+            for number, (_, site, frozen, _) in snapshot.factors.items()
+            if (site or frozen) and (job := by_id.get(number)) is not None and job.pending
             for knob in SHOWN
-            if isinstance(value := value_in(snapshot, job.id, knob), int)
+            if isinstance(value := value_in(snapshot, number, knob), int)
             and not self._asked(job, knob, value)
             and (knob is not Knob.SITE_FACTOR or value != first_factor(job.comment))
             and (Key(job.id, knob), value) not in self._strange

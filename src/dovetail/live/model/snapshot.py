@@ -184,6 +184,17 @@ class Snapshot:
             job: p if frozen else p - site for job, (p, site, frozen, _) in self.factors.items()
         }
 
+    @cached_property
+    def qos_factors(self) -> Mapping[str, int]:
+        """What each QOS adds to a priority; of frozen jobs Slurm does not tell."""
+        known: dict[str, int] = {}
+        by_id = self.by_id
+        for number, (_, _, frozen, qos) in self.factors.items():
+            job = by_id.get(number)
+            if job is not None and not frozen and qos >= known.get(job.qos, 0):
+                known[job.qos] = qos
+        return known
+
     def site_of(self, job: int) -> int:
         """The job's site factor; 0 where none is known."""
         factor = self.factors.get(job)

@@ -31,6 +31,9 @@ Models = Mapping[str, Callable[..., Any]]
 KIND = "kind"
 """Name of the array that says which of MODELS the others belong to."""
 
+ESTIMATES = "estimates"
+"""Name of the array that says what of run times the policy goes by, if it says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -39,6 +42,7 @@ class Checkpoint:
     kind: str  # one of MODELS
     arrays: Mapping[str, NDArray[Any]]
     card: Mapping[str, Any]
+    estimates: str = ""  # such as "predicted:mixture,order=mean,reserve=q80"; empty: any
 
     def policy(self, name: str) -> Learned:
         return MODELS[self.kind](self.arrays, name)
@@ -49,14 +53,14 @@ def load_checkpoint(folder: Path, models: Models = MODELS) -> Checkpoint:
     arrays = read_arrays(folder / WEIGHTS_FILE)
     if KIND not in arrays:
         raise ConfigError(f"{folder}: not a readable checkpoint: {WEIGHTS_FILE} has no {KIND!r}")
-    kind = str(arrays.pop(KIND))
+    kind, estimates = str(arrays.pop(KIND)), str(arrays.pop(ESTIMATES, ""))
     card = read_card(folder / CARD_FILE).content
     if kind not in models:
         raise ConfigError(
             f"{folder}: a model of unknown kind {kind[:40]!r}; known are {', '.join(models)}: "
             "update Dovetail, or train it again"
         )
-    return Checkpoint(kind, arrays, card)
+    return Checkpoint(kind, arrays, card, estimates)
 
 
 def save_checkpoint(
@@ -68,6 +72,8 @@ def save_checkpoint(
     """
     make_folder(folder)
     arrays: dict[str, Any] = {KIND: np.array(checkpoint.kind), **checkpoint.arrays}
+    if checkpoint.estimates:
+        arrays[ESTIMATES] = np.array(checkpoint.estimates)
     with replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
         np.savez(file, **arrays)
     for name, text in (
@@ -106,8 +112,9 @@ def _again(card: Mapping[str, Any]) -> list[str]:
     words = ["dovetail", "train", "--agent", card["agent"]]
     for site in card["sites"]:
         words += ["--trace", _source(str(site["trace"])), "--cluster", site["cluster"]]
+    config = card["config"]
     for name in ("epochs", "estimates", "seed"):
-        words += [f"--{name}", card["config"][name]]
+        words += [f"--{name}", config[name]] if name in config else []
     command = " ".join(shlex.quote(_cell(word)) for word in words)
     return [
         "To make it again, with the files of these traces (and the `--jobs` and `--load` that "
@@ -126,6 +133,8 @@ def _source(trace: str) -> str:
 def _flat(card: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
     """All values of a card with the names that lead to them, such as `sites 1 cluster`."""
     for key, value in card.items():
+        if key == "trained_on":  # a hundred numbers that say nothing to people
+            continue
         if isinstance(value, list):
             value = {str(number): part for number, part in enumerate(value, start=1)}
         if isinstance(value, Mapping):

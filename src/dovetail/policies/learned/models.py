@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry, functions
 from dovetail.policies.learned.families import FAMILIES, Learned
+from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.kernel_network import kernel_network
 from dovetail.policies.placement import PLACEMENTS
 
@@ -35,6 +37,12 @@ def rltune(arrays: Arrays, name: str) -> Learned:
     return Learned(kernel_network(arrays, name), PLACEMENTS["best-fit"])
 
 
+def choice(arrays: Arrays, name: str) -> Learned:
+    """An ordering and a placement chosen among the known ones, with estimates that suit them."""
+    order, placement = (str(arrays.get(part, "")) for part in ("order", "placement"))
+    return Learned(replace(ORDERINGS[order], name=name), PLACEMENTS[placement])
+
+
 def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
     weights = arrays.get("weights", np.empty(0))
     if weights.dtype.kind != "f":
@@ -44,7 +52,7 @@ def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
 
 MODELS: Registry[Callable[[Arrays, str], Learned]] = Registry(
     "kind of model",
-    {"index": index, "network": network, "rltune": rltune},
+    {"choice": choice, "index": index, "network": network, "rltune": rltune},
     group="dovetail.models",
     admit=functions,
 )

@@ -33,7 +33,9 @@ def in_known_shape() -> Iterator[None]:
     """Whatever a parser stumbles over is an answer that cannot be trusted."""
     try:
         yield
-    except (ValueError, LookupError, TypeError, AttributeError, ClusterError) as error:
+    except (
+        ValueError, ArithmeticError, LookupError, TypeError, AttributeError, ClusterError,
+    ) as error:  # fmt: skip
         raise Unreadable(f"Slurm's answer has a shape that is not known: {error!r:.200}") from error
 
 

@@ -59,7 +59,14 @@ def jobs_of(answer: Json) -> tuple[list[LiveJob], list[str]]:
     for row in _rows(answer, "jobs"):
         try:
             jobs.append(_job(row))
-        except (ValueError, TypeError, KeyError, AttributeError, ClusterError) as error:
+        except (
+            ValueError,
+            OverflowError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            ClusterError,
+        ) as error:
             number = row.get("job_id") if isinstance(row, dict) else None
             doubts.append(f"JSON: job {number!a} cannot be read: {str(error)[:200]!a}")
     return jobs, doubts
@@ -138,7 +145,7 @@ def nodes_of(answer: Json) -> tuple[LiveNode, ...]:
         if "sinfo" in answer:
             return _grouped(_rows(answer, "sinfo"))
         return tuple(_node(row) for row in _rows(answer, "nodes"))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, OverflowError, TypeError, KeyError, AttributeError) as error:
         raise Unreadable(f"JSON: a node cannot be read: {str(error)[:200]!a}") from None
 
 

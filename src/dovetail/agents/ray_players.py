@@ -1,4 +1,4 @@
-"""Candidates play replays on Ray: on a running cluster, or on one of our own on this machine."""
+"""Players on Ray: on a running cluster, or on one of our own on this machine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,8 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
-from dovetail.agents.evolution.players import Players, Task, play_one
-from dovetail.agents.evolution.replays import Replay, Score
+from dovetail.agents.players import Playable, Players, Task
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.jobs import Floats
-from dovetail.policies.learned.families import FAMILIES, Family
 
 STORE = 256 << 20
 """Bytes of shared memory of our own cluster; a replay of 30,000 jobs takes 10 MB.
@@ -45,16 +40,12 @@ def require_ray() -> None:
 
 
 class RayPlayers(Players):
-    """On Ray: every worker is an actor that gets the replays once."""
+    """On Ray: every worker is an actor that gets the playables once."""
 
     def __init__(
-        self,
-        replays: Sequence[Replay],
-        family: Family,
-        workers: int = 1,
-        address: str | None = None,
+        self, playables: Sequence[Playable], workers: int = 1, address: str | None = None
     ) -> None:
-        super().__init__(replays, family, workers)
+        super().__init__(playables, workers)
         self._address = address
         require_ray()
         self._ray: Any = None
@@ -69,7 +60,7 @@ class RayPlayers(Players):
         try:
             self._connect()
             actor = self._ray.remote(_Player).options(num_cpus=1)
-            shared = self._ray.put(self._replays)
+            shared = self._ray.put(self._playables)
             actors = [actor.remote(shared) for _ in range(self._workers)]
             self._pool = import_module("ray.util").ActorPool(actors)
         except BaseException:
@@ -86,10 +77,9 @@ class RayPlayers(Players):
         self._pool = None
         self._ray.shutdown()  # ends our own cluster, or our actors on a running one
 
-    def _scores(self, tasks: Sequence[Task]) -> list[Score]:
-        name = self._family.name
+    def play(self, tasks: Sequence[Task]) -> list[Any]:
         try:
-            return list(self._pool.map(lambda actor, task: actor.play.remote(name, *task), tasks))
+            return list(self._pool.map(lambda actor, task: actor.play.remote(*task), tasks))
         except self._ray.exceptions.RayActorError as problem:
             raise ConfigError(
                 "a Ray worker ended unexpectedly: is this version of Dovetail installed on every "
@@ -134,9 +124,9 @@ def _reach(address: str) -> None:
 class _Player:
     """An actor: one process that plays."""
 
-    def __init__(self, replays: list[Replay]) -> None:
+    def __init__(self, playables: list[Playable]) -> None:
         # Arrays in Ray's shared memory are read-only, for which kernels compile anew: 1.8 s.
-        self._replays = deepcopy(replays)
+        self._playables = deepcopy(playables)
 
-    def play(self, family: str, vector: Floats, number: int) -> Score:
-        return play_one(self._replays, FAMILIES[family], np.array(vector), number)
+    def play(self, number: int, contestant: Any) -> Any:
+        return self._playables[number].play(deepcopy(contestant))

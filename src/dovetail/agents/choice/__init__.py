@@ -1,0 +1,1 @@
+"""The ordering, placement and estimates that suit a history best, chosen on its validation part."""

@@ -1,0 +1,84 @@
+"""What is chosen among: orderings, what of a prediction they go by, reservations, placements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail.policies.learned.checkpoint import Checkpoint
+from dovetail.policies.learned.families import Learned
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.knowledge import is_predicted
+from dovetail.prediction.request import Request, Summary
+
+BY_ESTIMATE = ("saf", "sjf", "f1", "wfp3")
+"""Orderings that go by an estimate: what of the prediction that is matters to them."""
+
+BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "unicep")
+"""Orderings that do not, or hardly; qssf has a prediction of its own."""
+
+ORDER = ("log-mean", "mean", "median", "q80", "gittins")
+RESERVE = ("q80", "median", "q90")
+PLACEMENT = ("best-fit", "lifetime")
+"""The first of each is the usual one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An ordering, the estimates that it and its reservations go by, and a placement."""
+
+    order: str
+    estimates: str
+    placement: str
+
+    def policy(self, name: str) -> Learned:
+        return Learned(replace(ORDERINGS[self.order], name=name), PLACEMENTS[self.placement])
+
+    def checkpoint(self, card: dict[str, object]) -> Checkpoint:
+        arrays = {"order": np.array(self.order), "placement": np.array(self.placement)}
+        return Checkpoint("choice", arrays, card, self.estimates)
+
+    def __str__(self) -> str:
+        if not is_predicted(self.estimates):
+            return f"{self.order}@{self.placement}"
+        asked = Request.parse(self.estimates)
+        return (
+            f"{self.order}@{self.placement} ({asked.order.name}, reservations {asked.reserve.name})"
+        )
+
+
+def reference(estimates: str) -> Candidate:
+    """What all candidates are compared with: SAF, the strongest single heuristic."""
+    return Candidate("saf", _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+
+
+def orders(estimates: str) -> Iterator[Candidate]:
+    """Every ordering with every estimate for the order; reservations and nodes as usual."""
+    for order in BY_ESTIMATE:
+        for summary in ORDER if is_predicted(estimates) else ORDER[:1]:
+            yield Candidate(order, _spec(estimates, summary, RESERVE[0]), PLACEMENT[0])
+    for order in BY_OTHERS:
+        yield Candidate(order, _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+
+
+def variants(candidate: Candidate) -> Iterator[Candidate]:
+    """The same order with every estimate for reservations and every placement."""
+    for placement in PLACEMENT:
+        if not is_predicted(candidate.estimates):
+            yield replace(candidate, placement=placement)
+            continue
+        asked = Request.parse(candidate.estimates)
+        for summary in RESERVE:
+            spec = _spec(candidate.estimates, asked.order.name, summary)
+            yield replace(candidate, estimates=spec, placement=placement)
+
+
+def _spec(estimates: str, order: str, reserve: str) -> str:
+    """Estimates of the same kind with these summaries; what is no prediction has none."""
+    if not is_predicted(estimates):
+        return estimates
+    asked = Request.parse(estimates)
+    return replace(asked, order=Summary(order), reserve=Summary(reserve)).spec

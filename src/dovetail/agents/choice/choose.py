@@ -1,0 +1,137 @@
+"""Choose by halving: many candidates on few cells, the better ones on all of them.
+
+choice = choose(cells_of(sites, config), estimates="predicted", players=players)
+choice.best                  # Candidate(order="saf", estimates="predicted:...", ...)
+choice.table                 # the last ones, each with its Score against the reference
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dovetail.agents.choice.candidates import Candidate, orders, reference, variants
+from dovetail.agents.choice.cells import CellsOfSite
+from dovetail.agents.players import Players
+from dovetail.agents.replays import Measured, Score, mean_score
+from dovetail.domain.errors import ConfigError
+
+FINALISTS = 6
+"""Candidates that go on to the next stage, besides the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceProgress:
+    """How many replays are done, and the best so far."""
+
+    epoch: int
+    epochs: int
+    best: Candidate
+
+    def __str__(self) -> str:
+        return f"choosing, replay {self.epoch}/{self.epochs}: best so far {self.best}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The candidate with the lowest loss, and how the last ones did against the reference."""
+
+    best: Candidate
+    table: tuple[tuple[Candidate, Score], ...]  # best first
+
+    def facts(self) -> dict[str, Any]:
+        """For the card of a checkpoint."""
+        return {
+            "order": self.best.order,
+            "placement": self.best.placement,
+            "estimates": self.best.estimates,
+            "table": [
+                {
+                    "candidate": str(candidate),
+                    "wait": math.expm1(score.wait),
+                    "bsld": math.expm1(score.bsld),
+                }
+                for candidate, score in self.table
+            ],
+        }
+
+
+class _Race:
+    """Plays candidates on cells, each pair once."""
+
+    def __init__(
+        self,
+        cells: Sequence[CellsOfSite],
+        players: Players,
+        rival: Candidate,
+        report: Callable[[ChoiceProgress], None],
+    ) -> None:
+        self.cells, self.players, self.rival, self.report = cells, players, rival, report
+        self.found: dict[tuple[Candidate, int], Measured] = {}
+        self.best, self.planned = rival, 0
+
+    def rank(self, candidates: Iterable[Candidate], numbers: Sequence[int]) -> list[Candidate]:
+        """Best first, by these cells."""
+        entered = list(dict.fromkeys([self.rival, *candidates]))
+        tasks = [
+            (number, one)
+            for one in entered
+            for number in numbers
+            if (one, number) not in self.found
+        ]
+        self.planned = len(self.found) + len(tasks)
+        batch = max(1, len(numbers) * 4)
+        for begin in range(0, len(tasks), batch):
+            part = tasks[begin : begin + batch]
+            for (number, one), measured in zip(part, self.players.play(part), strict=True):
+                self.found[one, number] = measured
+            self.report(ChoiceProgress(len(self.found), self.planned, self.best))
+        # Of candidates that make the same of every cell, the first one stands for all.
+        scores = {self.score(one, numbers): one for one in reversed(entered)}
+        ranked = [scores[score] for score in sorted(scores, key=lambda score: score.gain)]
+        self.best = ranked[0]
+        return ranked
+
+    def score(self, candidate: Candidate, numbers: Sequence[int]) -> Score:
+        """Against the reference: the mean of each site's mean, so that sites count alike."""
+        of_sites = []
+        for site in self.cells:
+            own = [number for number in site.numbers if number in set(numbers)]
+            of_sites.append(
+                mean_score(
+                    [self.found[candidate, n].against(self.found[self.rival, n]) for n in own]
+                )
+            )
+        found = mean_score(of_sites)
+        if math.isnan(found.wait):
+            raise ConfigError(
+                "jobs hardly wait in the validation part, there is nothing to choose or to learn; "
+                "try a smaller cluster"
+            )
+        return found
+
+
+def choose(
+    cells: Sequence[CellsOfSite],
+    estimates: str,
+    players: Players,
+    report: Callable[[ChoiceProgress], None] = lambda progress: None,
+) -> Choice:
+    """The best candidate; `players` hold the cells."""
+    race = _Race(cells, players, reference(estimates), report)
+    everywhere = [number for site in cells for number in site.numbers]
+    some = [number for site in cells for number in _spread(site.numbers, 2)]
+    best = race.rank(orders(estimates), some)[:FINALISTS]
+    best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
+    best = race.rank(best, everywhere)
+    return Choice(best[0], tuple((one, race.score(one, everywhere)) for one in best))
+
+
+def _spread(numbers: Sequence[int], count: int) -> list[int]:
+    """So many of them, from all over the list."""
+    at = np.linspace(0, len(numbers) - 1, min(count, len(numbers))).round().astype(int)
+    return [numbers[i] for i in dict.fromkeys(at.tolist())]

@@ -1,0 +1,164 @@
+"""Every training in three steps: choose, learn from the choice as the start, gate.
+
+    train(learner, [Site(trace, cluster)], Path("model"), config, report=print)
+
+The last tenth of each trace is never looked at. Of the rest, the first eight ninths are learned
+from; the last ninth chooses, and judges what was learned. The folder holds the choice as soon as it
+is made, and what was learned in its stead if it passes the gate: so it never holds anything worse
+than the best heuristic on the validation part, whenever the training ends. What a learner needs to
+go on lies in `learning`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from dovetail.agents.choice.candidates import Candidate
+from dovetail.agents.choice.cells import (
+    CellConfig,
+    CellsOfSite,
+    History,
+    number_cells,
+    open_history,
+    validation_cells,
+)
+from dovetail.agents.choice.choose import choose
+from dovetail.agents.engines import Engine
+from dovetail.agents.gate import Verdict, judge
+from dovetail.agents.history import Site, facts, refuse_other
+from dovetail.agents.players import LocalPlayers
+from dovetail.domain.errors import ConfigError
+from dovetail.policies.learned.arrays_file import read_card
+from dovetail.policies.learned.checkpoint import (
+    CARD_FILE,
+    Checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
+
+LEARNING = "learning"
+JUDGING = 1_000_003
+"""Added to the seed of the cells that judge: what was chosen by its luck meets other jitters."""
+
+Report = Callable[[Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a learner is given."""
+
+    histories: Sequence[History]
+    choice: Candidate  # the start, and the rival
+    folder: Path  # its own, in which it goes on after an interruption
+    report: Report
+    workers: int
+    engine: Engine
+
+
+class LearnerConfig(Protocol):
+    """What the configuration of every learner has."""
+
+    @property
+    def estimates(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+
+
+Learner = Callable[[Lesson, Any], Checkpoint]
+"""The best that it found by its own measure."""
+
+
+def train(
+    name: str,
+    learner: Learner | None,
+    sites: Sequence[Site],
+    folder: Path,
+    config: LearnerConfig,
+    report: Report = lambda progress: None,
+    workers: int = 1,
+    engine: Engine = LocalPlayers,
+    histories: Sequence[History] | None = None,
+) -> Checkpoint:
+    """Train, or go on where an earlier call with the same configuration stopped.
+
+    Without a learner the choice is all there is. `histories` are those of the sites, if they have
+    been opened before. KeyboardInterrupt is passed on; the best that
+    passed so far is in the folder.
+    """
+    about = facts(name, config, sites)
+    begun = _begun(folder, about)
+    if begun is not None and "gate" in begun:
+        return load_checkpoint(folder)
+    cells = CellConfig(estimates=config.estimates, seed=config.seed)
+    if histories is None:
+        histories = [open_history(site, config.estimates) for site in sites]
+    if begun is None:
+        begun = _choose(histories, cells, about, folder, report, workers, engine)
+    chosen = begun["choice"]
+    choice = Candidate(chosen["order"], chosen["estimates"], chosen["placement"])
+    if learner is None:
+        return load_checkpoint(folder)
+    lesson = Lesson(histories, choice, folder / LEARNING, report, workers, engine)
+    learned = learner(lesson, config)
+    verdict = _judge(histories, cells, learned, choice, workers, engine)
+    own = {key: value for key, value in learned.card.items() if key not in about}
+    card = {**begun, "learned": own, "gate": verdict.facts()}
+    kept = choice.checkpoint(card)
+    if verdict.passed:
+        kept = Checkpoint(learned.kind, learned.arrays, card, learned.estimates)
+    save_checkpoint(folder, kept)
+    return load_checkpoint(folder)
+
+
+def _begun(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
+    """The card of an earlier call with the same facts; with others: an error."""
+    if not (folder / CARD_FILE).exists():
+        return None
+    card = dict(read_card(folder / CARD_FILE).content)
+    refuse_other(folder, {key: card.get(key) for key in about}, about)
+    chosen = card.get("choice")
+    if not isinstance(chosen, dict) or not {"order", "estimates", "placement"} <= chosen.keys():
+        raise ConfigError(f"{folder}: its card has no choice; choose another --out")
+    return card
+
+
+def _cells(
+    histories: Sequence[History], config: CellConfig
+) -> tuple[list[Any], tuple[CellsOfSite, ...]]:
+    of_sites = [list(validation_cells(history, config)) for history in histories]
+    return [cell for of_site in of_sites for cell in of_site], number_cells(of_sites)
+
+
+def _choose(
+    histories: Sequence[History],
+    config: CellConfig,
+    about: dict[str, Any],
+    folder: Path,
+    report: Report,
+    workers: int,
+    engine: Engine,
+) -> dict[str, Any]:
+    cells, numbers = _cells(histories, config)
+    with engine(cells, workers) as players:
+        found = choose(numbers, config.estimates, players, report)
+    card = {**json.loads(json.dumps(about)), "choice": found.facts()}
+    save_checkpoint(folder, found.best.checkpoint(card))
+    return card
+
+
+def _judge(
+    histories: Sequence[History],
+    config: CellConfig,
+    learned: Checkpoint,
+    choice: Candidate,
+    workers: int,
+    engine: Engine,
+) -> Verdict:
+    other = replace(config, seed=config.seed + JUDGING)
+    cells, numbers = _cells(histories, other)
+    with engine(cells, workers) as players:
+        return judge(learned, choice, numbers, players)
