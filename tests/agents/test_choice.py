@@ -153,10 +153,12 @@ def test_a_sabotaged_learner_never_replaces_the_choice(tmp_path: Path) -> None:
 
 
 def test_what_is_clearly_better_passes(tmp_path: Path) -> None:
-    # Told nothing but one hour for each job, no order knows short jobs; the learner does.
-    config = ChoiceConfig(estimates="noisy:9")
-    found = train("informed", learned(Candidate("saf", "exact", "best-fit")), [HERE], tmp_path,
-                  config)  # fmt: skip
+    # Bursts of long jobs, then short ones. Under such noise no order knows them apart.
+    bursts = [job(submit=20_000.0 * burst, run=run, gpus=8)
+              for burst in range(60) for run in 4 * [4000] + 4 * [15]]  # fmt: skip
+    site, config = Site(trace_of(*bursts), cluster_of("1x8")), ChoiceConfig(estimates="noisy:9")
+    informed = learned(Candidate("sjf", "exact", "best-fit"))
+    found = train("informed", informed, [site], tmp_path, config)
     assert found.card["gate"]["passed"] is True
     assert found.estimates == "exact"
 

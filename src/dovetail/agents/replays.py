@@ -1,6 +1,6 @@
 """Parts of a history to be played: at several loads, with arrivals a little other, and measured.
 
-    cell = Cell(trace, cluster, forecast, first=20_000, load=1.1, jitter=3)
+    cell = Cell(rearranged(trace, load=1.1, seed=3), cluster, None, first=100)
     ours, theirs = cell.play(contestant), cell.play(rival)
     ours.against(theirs)          # Score(wait=-0.08, bsld=-0.12, ...): both better
 

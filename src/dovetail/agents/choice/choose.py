@@ -91,8 +91,9 @@ class _Race:
                 self.found[one, number] = measured
             self.report(ChoiceProgress(len(self.found), self.planned, self.best))
         # Of candidates that make the same of every cell, the first one stands for all.
-        scores = {self.score(one, numbers): one for one in reversed(entered)}
-        ranked = [scores[score] for score in sorted(scores, key=lambda score: score.gain)]
+        scores = {one: self.score(one, numbers) for one in entered}
+        alike = {(score.wait, score.bsld): one for one, score in reversed(scores.items())}
+        ranked = sorted(alike.values(), key=lambda one: scores[one].gain)
         self.best = ranked[0]
         return ranked
 
