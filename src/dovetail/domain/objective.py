@@ -36,7 +36,7 @@ class Objective:
     wait: float = 1.0  # mean wait
     slowdown: float = 0.0  # mean bounded slowdown
     tail: float = 0.0  # 95th percentile of waits
-    makespan: float = 0.0
+    makespan: float = 0.0  # from the first submission to the last end
     utilisation: float = 0.0  # of all GPU time
 
     def __post_init__(self) -> None:

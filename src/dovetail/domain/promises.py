@@ -75,14 +75,14 @@ class PromiseCheck:
 class Promises:
     """By what part waits may grow, per group; 0.1: ten per cent; infinite: nothing is promised."""
 
-    size_mean: float = NO_PROMISE  # mean wait of each size class
-    size_p95: float = NO_PROMISE  # its 95th percentile
-    qos_mean: float = NO_PROMISE
-    qos_p95: float = NO_PROMISE
-    account_mean: float = NO_PROMISE
-    account_p95: float = NO_PROMISE
-    user_mean: float = NO_PROMISE
-    user_p95: float = NO_PROMISE
+    size_mean: float = NO_PROMISE  # mean wait of each size class; 0.1: ten per cent longer
+    size_p95: float = NO_PROMISE  # 95th percentile of its waits
+    qos_mean: float = NO_PROMISE  # likewise, of each QOS
+    qos_p95: float = NO_PROMISE  # likewise
+    account_mean: float = NO_PROMISE  # likewise, of each account
+    account_p95: float = NO_PROMISE  # likewise
+    user_mean: float = NO_PROMISE  # likewise, of each user
+    user_p95: float = NO_PROMISE  # likewise
     utilisation: float = NO_PROMISE  # by what part it may fall
     slack: float = 60.0  # seconds that a wait may grow by whatever the part
     least_jobs: int = 30  # of a group; of fewer nothing is said
@@ -144,7 +144,9 @@ class Promises:
         self, groups: Iterable[GroupWaits], utilisation: tuple[float, float] | None = None
     ) -> PromiseCheck:
         """How the promises stand; `utilisation` is (baseline, candidate), where it is known."""
-        kept, broken, few = [], [], []
+        kept: list[Finding] = []
+        broken: list[Finding] = []
+        few: list[Finding] = []
         for group in groups:
             for measure, before, after in (
                 ("mean", group.baseline_mean, group.mean),

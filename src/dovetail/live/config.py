@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.objective import Objective
+from dovetail.domain.promises import Promises
 from dovetail.files import Untrusted, read_file
 from dovetail.live.model.mode import Mode
 
@@ -85,6 +87,7 @@ class GuardrailConfig:
     trip_ratio: float = 1.2  # waits in active against what the twin says for Slurm alone
     trip_hours: float = 2.0  # in active mode, before waits are compared
     trip_jobs: int = 50  # fewer comparisons than these say nothing
+    promise_hours: float = 24.0  # of broken promises without a break that end active mode
     failures: int = 5  # cycles in a row, unread or refused by Slurm, that end active mode
 
     def __post_init__(self) -> None:
@@ -175,6 +178,8 @@ class LiveConfig:
     metrics: MetricsConfig = field(default_factory=MetricsConfig)
     alerts: AlertConfig = field(default_factory=AlertConfig)
     twin: TwinConfig = field(default_factory=TwinConfig)
+    promises: Promises = field(default_factory=Promises)  # what must not get worse
+    objective: Objective = field(default_factory=Objective)  # what is wanted, in weights
 
     def __post_init__(self) -> None:
         _above("period", self.period, 0.0)

@@ -9,8 +9,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from dovetail.domain.promises import Finding, PromiseCheck
+from dovetail.domain.protection import wait_limits
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.guardrails.base import Glimpse, Situation
+from dovetail.live.guardrails.base import Glimpse, PromiseState, Situation
 from dovetail.live.model.decision import Decision, Hint
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Share, Snapshot
 
@@ -66,6 +68,16 @@ def glimpse(**others: Any) -> Glimpse:
     return Glimpse(**{**values, **others})
 
 
+def breach(grouping: str, name: str, baseline: float = 4 * HOUR) -> PromiseState:
+    """A group that waits twice as long as under Slurm, its promise broken for an hour."""
+    found = Finding(grouping, name, "p95", 100, baseline, 2 * baseline, 1.1 * baseline)
+    check = PromiseCheck(broken=(found,))
+    return PromiseState(check, wait_limits(check), hours=1.0)
+
+
+BROKEN = breach("account", "biology")
+
+
 @dataclass(frozen=True)
 class Case:
     """What a guardrail gets."""
@@ -106,6 +118,7 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
         compared_jobs=100,
         actual_wait=draw(st.sampled_from((math.nan, 100.0, 1000.0))),
         slurm_wait=draw(st.sampled_from((math.nan, 0.0, 500.0))),
+        promises=draw(st.sampled_from((None, PromiseState(), BROKEN, replace(BROKEN, hours=99.0)))),
         waits=draw(st.sampled_from(({}, {"gpu": 3 * HOUR}, {"gpu": 6 * HOUR, "long": HOUR}))),
     )
     return Case(

@@ -248,6 +248,7 @@ class LiveController:
             slurm_wait=self.comparison.slurm_wait,
             active_hours=self.active_hours,
             compared_jobs=self.comparison.jobs,
+            promises=self.comparison.promises,
         )
 
     def _recent_waits(self) -> dict[str, Waits]:

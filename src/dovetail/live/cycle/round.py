@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from dovetail.live.cycle.plan import CyclePlan
 from dovetail.live.cycle.report import CycleReport, Times, Waits, classes, loads
-from dovetail.live.guardrails.base import Glimpse
+from dovetail.live.guardrails.base import Glimpse, PromiseState
 from dovetail.live.journal import CycleRecord
 from dovetail.live.journal.shape import digest_of
 from dovetail.live.model.decision import Result
@@ -43,6 +43,8 @@ class TwinComparison:
     bias: float = 1.0  # real waits / the twin's, under Slurm alone, as shadow mode has shown
     difference: float = math.nan  # mean wait under our order / under Slurm's − 1, by the twin
     error: float = math.nan  # the twin's mean wait / the real one − 1
+    promises: PromiseState | None = None  # in active mode, with promises
+    promises_since: float = math.nan  # steady: when promises began to be broken
 
 
 def cycle_of(

@@ -4,8 +4,8 @@ Why in this order:
 1. `freshness`, `latency`, `sanity`, `tripwire` change nothing and ask whether the decision, the
    snapshot and we ourselves can be trusted at all: their reasons come first in the journal.
 2. `pins` goes before all that move jobs: places are counted among the jobs that are ours to move.
-3. `starvation` states a wish, the others state limits: a limit that came before it would be
-   broken by it.
+3. `promises` and `starvation` state wishes, the others state limits: a limit that came before
+   them would be broken by them. Starving jobs go before those whose group is in breach.
 4. `fair_share` counts Slurm's places with the starving jobs in front, so that lifting a job never
    puts it before one of these.
 5. `displacement` keeps the places of `fair_share`, and leaves starving jobs in front unless there
@@ -26,6 +26,7 @@ from dovetail.live.guardrails.freshness import freshness
 from dovetail.live.guardrails.latency import latency
 from dovetail.live.guardrails.lines import lines
 from dovetail.live.guardrails.pins import pins
+from dovetail.live.guardrails.promises import promises
 from dovetail.live.guardrails.rate import limit_changes
 from dovetail.live.guardrails.sanity import sanity
 from dovetail.live.guardrails.starvation import starvation
@@ -40,6 +41,7 @@ GUARDRAILS: Registry[Guardrail] = Registry(
         "sanity": sanity,
         "tripwire": tripwire,
         "pins": pins,
+        "promises": promises,
         "starvation": starvation,
         "fair_share": fair_share,
         "displacement": displacement,

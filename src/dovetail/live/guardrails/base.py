@@ -12,6 +12,8 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from dovetail.domain.promises import PromiseCheck
+from dovetail.domain.protection import Group
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import Snapshot
@@ -54,6 +56,15 @@ class Glimpse:
 
 
 @dataclass(frozen=True)
+class PromiseState:
+    """How the promises stood when the twin was last asked."""
+
+    check: PromiseCheck = field(default_factory=PromiseCheck)
+    limits: Mapping[Group, float] = field(default_factory=dict)  # seconds of waiting, by group
+    hours: float = 0.0  # for which promises have been broken without a break
+
+
+@dataclass(frozen=True)
 class Situation:
     """All that guardrails may look at besides the decision."""
 
@@ -73,6 +84,7 @@ class Situation:
     slurm_wait: float = float("nan")
     active_hours: float = 0.0
     compared_jobs: int = 0
+    promises: PromiseState | None = None  # None: nothing is promised, or not looked at yet
 
     @cached_property
     def own_priorities(self) -> Mapping[int, int]:

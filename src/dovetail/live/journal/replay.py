@@ -104,6 +104,7 @@ def _columns(runs: Sequence[EndedRun]) -> JobColumns:
         partition=[run.partition or None for run in jobs],
         user=[run.user or None for run in jobs],
         qos=[run.qos or None for run in jobs],
+        account=[run.account or None for run in jobs],
         recorded_start=[run.start for run in jobs],
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dovetail.domain.errors import TraceError
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.group_waits import GroupWaits, group_waits
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.domain.schedule import Schedule
@@ -46,6 +47,8 @@ class Twin:
     active: bool  # most jobs started in active mode: our order was in force
     error: float  # |twin − recorded| / recorded, of the order that was in force
     median_error: float  # seconds by which single jobs' waits differ, in the middle
+    groups: tuple[GroupWaits, ...] = ()  # by the twin: Slurm's order, then ours
+    real_groups: tuple[GroupWaits, ...] = ()  # Slurm's order by the twin, then as it was
 
     def __str__(self) -> str:
         return (
@@ -108,6 +111,8 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
         active=_mostly_active(recorded),
         error=abs(float(in_force[own].mean()) - float(real[own].mean())) / mean,
         median_error=float(np.median(np.abs(in_force[own] - real[own]))),
+        groups=group_waits(window.trace.jobs, by_slurm, by_ours, rows=own),
+        real_groups=group_waits(window.trace.jobs, by_slurm, real, rows=own),
     )
 
 

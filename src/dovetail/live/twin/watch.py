@@ -14,6 +14,7 @@ from dovetail.live.journal import JournalReader
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.comparison import Order, Twin, compare_with_twin, slurm_order
+from dovetail.live.twin.promise_watch import look_at_promises
 
 LOG = logging.getLogger("dovetail.live")
 DAY, HOUR = 86_400.0, 3600.0
@@ -75,6 +76,9 @@ class TwinWatch:
                     # The twin knows no pauses between jobs, and so waits are longer in truth.
                     slurm_wait=twin.slurm * controller.comparison.bias,
                     jobs=twin.jobs,
+                )
+                controller.comparison = look_at_promises(
+                    controller.comparison, config.promises, twin.real_groups, steady
                 )
 
     def _twin(self, hours: float) -> Twin | None:
