@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.agents.choice.candidates import Candidate, orders, reference, variants
 from dovetail.agents.choice.cells import CellsOfSite
 from dovetail.agents.players import Players
-from dovetail.agents.replays import Measured, Score, mean_score
+from dovetail.agents.replays import AHEAD, Measured, Score, mean_score
 from dovetail.domain.errors import ConfigError
 
 FINALISTS = 6
@@ -38,7 +38,7 @@ class ChoiceProgress:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The candidate with the lowest loss, and how the last ones did against the reference."""
+    """The leading candidate if it is clearly ahead of the reference, else the reference."""
 
     best: Candidate
     table: tuple[tuple[Candidate, Score], ...]  # best first
@@ -129,7 +129,9 @@ def choose(
     best = race.rank(orders(estimates), some)[:FINALISTS]
     best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
     best = race.rank(best, everywhere)
-    return Choice(best[0], tuple((one, race.score(one, everywhere)) for one in best))
+    table = tuple((one, race.score(one, everywhere)) for one in best)
+    leader, score = table[0]
+    return Choice(leader if score.gain <= -AHEAD else race.rival, table)
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:
