@@ -19,10 +19,10 @@ from dovetail.agents.choice.cells import (
     validation_cells,
 )
 from dovetail.agents.choice.choose import choose
-from dovetail.agents.gate import AHEAD, Verdict
+from dovetail.agents.gate import Verdict
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
-from dovetail.agents.replays import Cell, Score, mean_score, rearranged
+from dovetail.agents.replays import AHEAD, Cell, Score, mean_score, rearranged
 from dovetail.agents.training import Lesson, train
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.run import Run
@@ -88,13 +88,14 @@ def test_every_order_meets_every_estimate_and_variants_keep_the_order() -> None:
     assert {one.estimates for one in orders("limit")} == {"limit"}
 
 
-def test_the_choice_is_never_worse_than_the_reference_and_is_the_best_of_its_table() -> None:
+def test_the_choice_is_the_leader_where_it_is_clearly_ahead_and_else_the_reference() -> None:
     found = cells()
     numbers = number_cells([found[:3], found[3:]])
     with LocalPlayers(found) as players:
         choice = choose(numbers, "exact", players)
     gains = [score.gain for _, score in choice.table]
-    assert choice.best == choice.table[0][0]
+    clearly = gains[0] <= -AHEAD
+    assert choice.best == (choice.table[0][0] if clearly else reference("exact"))
     assert gains == sorted(gains)
     assert gains[0] <= 0.0
     assert 0.0 in gains
@@ -153,10 +154,12 @@ def test_a_sabotaged_learner_never_replaces_the_choice(tmp_path: Path) -> None:
 
 
 def test_what_is_clearly_better_passes(tmp_path: Path) -> None:
-    # Told nothing but one hour for each job, no order knows short jobs; the learner does.
-    config = ChoiceConfig(estimates="noisy:9")
-    found = train("informed", learned(Candidate("saf", "exact", "best-fit")), [HERE], tmp_path,
-                  config)  # fmt: skip
+    # Bursts of long jobs, then short ones. Under such noise no order knows them apart.
+    bursts = [job(submit=20_000.0 * burst, run=run, gpus=8)
+              for burst in range(60) for run in 4 * [4000] + 4 * [15]]  # fmt: skip
+    site, config = Site(trace_of(*bursts), cluster_of("1x8")), ChoiceConfig(estimates="noisy:9")
+    informed = learned(Candidate("sjf", "exact", "best-fit"))
+    found = train("informed", informed, [site], tmp_path, config)
     assert found.card["gate"]["passed"] is True
     assert found.estimates == "exact"
 
@@ -210,7 +213,7 @@ def test_a_chosen_policy_goes_by_the_estimates_that_it_was_chosen_with(tmp_path:
 def test_a_choice_that_names_nothing_known_is_refused(tmp_path: Path) -> None:
     arrays = {"order": np.array("saff"), "placement": np.array("best-fit")}
     save_checkpoint(tmp_path / "model", Checkpoint("choice", arrays, {}))
-    with pytest.raises(ConfigError, match="did you mean"):
+    with pytest.raises(ConfigError, match="'saff' with 'best-fit', which is not known"):
         Policy(str(tmp_path / "model"))
 
 

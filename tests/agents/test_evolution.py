@@ -50,4 +50,5 @@ def test_an_index_starts_as_the_choice(order: str, placement: str) -> None:
     choice = Candidate(order, "exact", placement)
     start = Member("index", start_at(FAMILIES["index"], choice), "exact")
     cell = Cell(TRACE, cluster_of("8x8"), None, first=1000)
-    assert cell.play(start).against(cell.play(choice)).gain == 0.0
+    # Logarithms break a few ties of g · e in another way.
+    assert cell.play(start).against(cell.play(choice)).gain == pytest.approx(0.0, abs=0.02)

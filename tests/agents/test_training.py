@@ -114,7 +114,7 @@ def test_two_workers_find_what_one_finds() -> None:
     member = Member("index", FAMILIES["index"].start, "noisy:1")
     with LocalPlayers(replays, 1) as one, LocalPlayers(replays, 2) as two:
         tasks = [(1, member), (1, reference("noisy:1"))]
-        assert one.play(tasks) == two.play(tasks)
+        assert repr(one.play(tasks)) == repr(two.play(tasks))  # NaN equals nothing
 
 
 def test_a_cluster_without_a_queue_has_nothing_to_teach(tmp_path: Path) -> None:
