@@ -13,12 +13,15 @@ import pytest
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.promises import Promises
 from dovetail.evaluation.comparison import Comparison, compare
 from dovetail.evaluation.report.charts import busy_share
 from dovetail.evaluation.report.report import report_html, write_report
 from dovetail.evaluation.report.table import BOUND, COLUMNS, grid, markdown
+from dovetail.evaluation.report.who_pays import HEADS
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
+from dovetail.traces.load import load_trace
 from tests.builders import job, trace_of
 
 HOSTILE = "<script>alert('[bold]')</script>&|$x^2$"
@@ -79,7 +82,8 @@ def test_a_report_is_well_formed_and_accessible() -> None:
     assert reader.open == []
     assert "<html lang='en'>" in page
     assert "<title>" in page
-    assert page.count("scope='col'") == len(COLUMNS) + 4
+    who_pays = page.count("<h2>Who gains, who pays</h2>")
+    assert page.count("scope='col'") == len(COLUMNS) + 4 + who_pays * len(HEADS)
     assert all("alt='" in image for image in re.findall(r"<img[^>]*>", page))
 
 
@@ -122,3 +126,16 @@ def test_a_report_can_be_made_where_no_job_ran() -> None:
     nothing = compare(trace_of(job(0, 10, 9)), CLUSTER, ["fcfs", "saf"], "exact")
     assert "1x8" in report_html(nothing)
     assert BOUND in markdown(nothing)
+
+
+def test_who_gains_and_who_pays_is_told_against_slurms_order() -> None:
+    trace = load_trace("synth:helios", jobs=300, seed=1, load=1.2, cluster_gpus=64)
+    found = compare(trace, "8x8", ["fcfs", "slurm-multifactor", "saf"], estimates="exact")
+    assert found.reference.startswith("slurm-multifactor")
+    slurm = found["slurm-multifactor+easy"]
+    assert all(group.mean == group.baseline_mean for group in slurm.groups)
+    sizes = [group for group in found["saf+easy"].groups if group.grouping == "size"]
+    assert sum(group.jobs for group in sizes) == 300
+    promised = Promises(size_mean=0.0, size_p95=0.0, utilisation=0.0)
+    assert not found.check(promised, slurm).broken
+    assert "Who gains, who pays" in report_html(found)

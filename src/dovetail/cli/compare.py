@@ -72,6 +72,24 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    promises: Annotated[
+        str,
+        typer.Option(
+            "--promises",
+            metavar="LIST",
+            help="Look at promises against Slurm's order: size_p95=10%,user_mean=25%.",
+            show_default=False,
+        ),
+    ] = "",
+    who: Annotated[
+        str,
+        typer.Option(
+            "--who",
+            metavar="POLICY",
+            help="Who gains, who pays under this policy: waits by size, QOS, account, user.",
+            show_default=False,
+        ),
+    ] = "",
     json: JsonOption = None,
     report: Annotated[
         Path | None,
@@ -94,13 +112,26 @@ def compare(
     from dovetail.cli.comparison_table import print_comparison
     from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import results
+    from dovetail.domain.promises import Promises
     from dovetail.policies.policy import Policy
 
+    asked = Promises.parse(promises)
     chosen = [Policy.parse(text, backfill, placement) for text in names_in(policies, "--policies")]
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed)
     found = _replay(history, site, chosen, estimates, seed, sequences, length, workers)
     print_comparison(found, results())
+    if who:
+        from dovetail.cli.who_pays import print_who_pays
+
+        row = found[Policy.parse(who, backfill, placement).label()]
+        print_who_pays(results(), row.groups, f"{row.label} against {found.reference}")
+    if asked:
+        from dovetail.cli.who_pays import print_promises
+
+        for row in found.rows:
+            typer.echo(f"{row.label}:")
+            print_promises(results(), found.check(asked, row))
     if json is not None:
         write_whole(json, lambda part: part.write_text(found.to_json(), encoding="utf-8"))
         typer.echo(f"figures: {json}")

@@ -14,12 +14,15 @@ import numpy as np
 from dovetail.domain.arguments import expect, whole, wrong_type
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.group_waits import GroupWaits, group_waits
+from dovetail.domain.jobs import Floats, Jobs
 from dovetail.domain.measures import MEASURES, Better
+from dovetail.domain.promises import PromiseCheck, Promises
 from dovetail.domain.provenance import inputs_of, version
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
-from dovetail.evaluation.protocols import plan
+from dovetail.evaluation.protocols import TraceWindow, plan
 from dovetail.evaluation.run import Run
 from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
@@ -32,6 +35,9 @@ from dovetail.traces.load import load_trace
 HIGHER_IS_BETTER = frozenset(
     measure.name for measure in MEASURES.values() if measure.better is Better.HIGHER
 )
+
+SLURM_ORDER = "slurm-multifactor"
+"""What others are measured against where it is among them: what Slurm does by itself."""
 
 Progress = Callable[[int, int, str], None]
 """Runs done, runs in all, the policy that was just run."""
@@ -46,6 +52,7 @@ class ComparisonRow:
     metrics: Mapping[str, float]
     per_window: Mapping[str, tuple[float, ...]]
     wait_percentiles: tuple[float, ...]  # 0 to 100 %, over the jobs of all windows
+    groups: tuple[GroupWaits, ...] = ()  # waits by size, QOS, account, user, against Slurm's order
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,16 @@ class Comparison:
                 return row
         raise ConfigError(f"no row {label!r}; has {', '.join(row.label for row in self.rows)}")
 
+    @property
+    def reference(self) -> str:
+        """The label of the policy that waits by group are compared with."""
+        return reference_of(self.rows).label
+
+    def check(self, promises: Promises, row: ComparisonRow) -> PromiseCheck:
+        """How promises against the reference stand under a policy; utilisation by the mean."""
+        used = [part.metrics["gpu_utilization"] for part in (reference_of(self.rows), row)]
+        return promises.check(row.groups, (used[0], used[1]))
+
     def best(self, metric: str = "wait_mean") -> ComparisonRow:
         """The row with the best value; the first of those that share it."""
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
@@ -76,9 +93,17 @@ class Comparison:
 
     def to_json(self) -> str:
         """Stable text: sorted keys, unknown numbers as null; only sim_seconds varies."""
-        rows = [{**_fields(row), "policy": row.policy.names()} for row in self.rows]
+        rows = [
+            {**_fields(row), "policy": row.policy.names(), "groups": list(map(asdict, row.groups))}
+            for row in self.rows
+        ]
         data = _plain({**_fields(self), "bound": asdict(self.bound), "rows": rows})
         return json.dumps(data, sort_keys=True, indent=2, allow_nan=False) + "\n"
+
+
+def reference_of(rows: Sequence[ComparisonRow]) -> ComparisonRow:
+    """Slurm's order where it was run, else the first."""
+    return next((row for row in rows if row.policy.order == SLURM_ORDER), rows[0])
 
 
 def compare(
@@ -132,9 +157,10 @@ def compare(
         if not outcomes:
             raise
     kept = _comparable(outcomes, len(chosen))
+    groups = _groups(run.trace.jobs, chosen, [windows[w] for w in kept], kept, outcomes)
     return Comparison(
         rows=tuple(
-            _row(labels[p], policy, [outcomes[Task(w, p)] for w in kept])
+            _row(labels[p], policy, [outcomes[Task(w, p)] for w in kept], groups[p])
             for p, policy in enumerate(chosen)
             if Task(kept[0], p) in outcomes
         ),
@@ -184,10 +210,36 @@ def _comparable(outcomes: Mapping[Task, Outcome], policies: int) -> list[int]:
     return complete or [max(sorted(finished), key=lambda window: finished[window])]
 
 
-def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> ComparisonRow:
+def _groups(
+    jobs: Jobs,
+    policies: Sequence[Policy],
+    windows: Sequence[TraceWindow],
+    kept: Sequence[int],
+    outcomes: Mapping[Task, Outcome],
+) -> list[tuple[GroupWaits, ...]]:
+    """Waits by group of every policy, against Slurm's order where it was run, else the first."""
+    finished = [p for p in range(len(policies)) if Task(kept[0], p) in outcomes]
+    slurm = [p for p in finished if policies[p].order == SLURM_ORDER]
+    base = (slurm or finished)[0]
+    rows = np.concatenate([np.arange(window.start, window.stop) for window in windows])
+    own = jobs.take(rows)
+
+    def waits(policy: int) -> Floats:
+        return np.concatenate([outcomes[Task(w, policy)].wait for w in kept])
+
+    return [
+        group_waits(own, waits(base), waits(p)) if p in finished else ()
+        for p in range(len(policies))
+    ]
+
+
+def _row(
+    label: str, policy: Policy, outcomes: Sequence[Outcome], groups: tuple[GroupWaits, ...]
+) -> ComparisonRow:
     numbers = [key for key in outcomes[0].metrics if key != "config"]
     per_window = {key: tuple(float(o.metrics[key]) for o in outcomes) for key in numbers}
     waits = np.concatenate([outcome.wait for outcome in outcomes])
+    waits = waits[np.isfinite(waits)]
     marks = np.percentile(waits, np.arange(101)) if len(waits) else np.empty(0)
     return ComparisonRow(
         label=label,
@@ -195,6 +247,7 @@ def _row(label: str, policy: Policy, outcomes: Sequence[Outcome]) -> ComparisonR
         metrics={key: _mean(values) for key, values in per_window.items()},
         per_window=per_window,
         wait_percentiles=tuple(marks.tolist()),
+        groups=groups,
     )
 
 

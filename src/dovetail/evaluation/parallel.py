@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     """What is kept of a run."""
 
     metrics: dict[str, Any]  # as `summary` gives them
-    wait: Floats  # seconds, of the jobs that ran
+    wait: Floats  # [jobs] seconds; NaN: rejected
 
 
 class Stopped(Exception):  # noqa: N818 - reads as what happened
@@ -65,7 +65,7 @@ class Work:
         policy, told = self.policies[task.policy], self.told[task.policy]
         whole = replace(self.run, policy=policy, estimates=told)
         schedule = self.windows[task.window].cut(whole).replay(progress)
-        return Outcome(summary(schedule), schedule.wait[schedule.ran])
+        return Outcome(summary(schedule), schedule.wait)
 
 
 def perform_all(work: Work, workers: int | None, finished: Callable[[Task, Outcome], None]) -> None:

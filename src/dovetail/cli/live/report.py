@@ -61,6 +61,11 @@ def live_report(
             ]
         )
     )
+    from dovetail.cli.who_pays import print_promises, print_who_pays
+
+    print_who_pays(results(), twin.groups, "Slurm's order and Dovetail's, both by the twin")
+    if settings.promises:
+        print_promises(results(), settings.promises.check(twin.groups))
 
 
 def _difference(twin: Twin) -> str:

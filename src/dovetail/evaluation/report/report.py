@@ -13,6 +13,7 @@ from dovetail.evaluation.comparison import Comparison, ComparisonRow
 from dovetail.evaluation.report import charts
 from dovetail.evaluation.report.page import definitions, figure, page, table
 from dovetail.evaluation.report.table import COLUMNS, caption, grid
+from dovetail.evaluation.report.who_pays import who_pays_section
 from dovetail.evaluation.statistics import ratio_of_means
 
 
@@ -30,7 +31,8 @@ def report_html(comparison: Comparison, schedules: Mapping[str, Schedule] | None
     body = [
         f"<header><h1>{escape(title)}</h1><p class='lead'>{escape(headline(comparison))}</p>",
         "" if comparison.complete else "<p class='warning'>Interrupted: some runs are missing.</p>",
-        f"</header><main>{_table(comparison)}{_charts(comparison, schedules or {})}",
+        f"</header><main>{_table(comparison)}{_who_pays(comparison)}",
+        _charts(comparison, schedules or {}),
         f"<div class='columns'>{_facts(comparison)}{_assumptions(comparison)}</div></main>",
         f"<footer>Made by Dovetail {escape(str(comparison.config['version']))}.</footer>",
     ]
@@ -88,6 +90,15 @@ def _table(comparison: Comparison) -> str:
         f"{table('All figures', head, body)}"
         f"<p class='note'>{escape(caption(comparison) + note)}</p></section>"
     )
+
+
+def _who_pays(comparison: Comparison) -> str:
+    """Of the policy under which jobs wait least, against Slurm's order or the first policy."""
+    best = comparison.best("wait_mean")
+    if best.label == comparison.reference or not best.groups:
+        return ""
+    note = f"Waits under {comparison.reference} (before) and under {best.label}, by group of jobs."
+    return who_pays_section("Who gains, who pays", note, best.groups)
 
 
 def _over(row: ComparisonRow, metric: str, comparison: Comparison) -> str:

@@ -1,0 +1,141 @@
+"""What keeping promises costs: the policy alone, with promises as the guardrail keeps them, Slurm.
+
+The guardrail is simulated: every twelve hours waits so far are compared with those under Slurm's
+order, jobs that still wait included, and jobs of a size class in breach go first after
+`protection.PART` of the class's 95th percentile under Slurm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import cfunc, njit
+
+from benchmarks.workloads import REAL, cluster, real_traces
+from dovetail.compiled.functions import LazyFunction
+from dovetail.domain.estimates import Estimates
+from dovetail.domain.group_waits import group_waits
+from dovetail.domain.job_groups import SIZE_BOUNDS, SIZES
+from dovetail.domain.jobs import Floats
+from dovetail.domain.metrics import summary
+from dovetail.domain.policy import SCORE, Backfill, Ordering, Varies
+from dovetail.domain.promises import Promises
+from dovetail.domain.protection import wait_limits
+from dovetail.domain.schedule import Schedule
+from dovetail.evaluation.run import Run
+from dovetail.policies.policy import Policy, policy_named
+from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
+from dovetail.simulator.engine import Simulation
+
+PROMISES = Promises(size_p95=0.1)
+EVERY = 12 * 3600.0
+POLICIES = ("dovetail", "saf")
+CLASSES = len(SIZES)
+
+
+class UncachedFunction(LazyFunction):
+    """A score that closes over another: compiled anew in every run."""
+
+    @property
+    def pointer(self) -> Any:
+        if not hasattr(self, "_compiled"):
+            self._compiled = cfunc(self.signature, error_model="numpy")(self.function)
+        return self._compiled
+
+
+def with_limits(base: Ordering) -> Ordering:
+    """The ordering, in which jobs beyond the limit of their size class go first, by due date."""
+    inside = njit(base.score.function, error_model="numpy")
+    bounds = np.array(SIZE_BOUNDS, np.float64)
+
+    def score(p, jobs, accounts, demands, cluster, rows, out, gate, keep):  # type: ignore[no-untyped-def]
+        inside(p[CLASSES:], jobs, accounts, demands, cluster, rows, out, gate, keep)
+        for i in range(len(rows)):
+            job = jobs[rows[i]]
+            limit = p[np.searchsorted(bounds, float(job.gpus))]
+            if cluster[0].now - job.submit > limit:
+                out[i] = -1e15 + job.submit + limit
+                gate[i] = keep[i] = 0.0
+
+    return Ordering(
+        f"{base.name} with promises",
+        UncachedFunction(SCORE, score),
+        Varies.ALWAYS,
+        half_life=base.half_life,
+        uses_prediction=base.uses_prediction,
+        uses_state=True,
+        weights=np.concatenate((np.full(CLASSES, np.inf), base.numbers())),
+    )
+
+
+def keep_promises(slurm: Schedule, policy: str, estimates: Estimates) -> Schedule:
+    """A replay in which the limits follow from how the promises stand."""
+    base, placement = policy_named(policy)
+    simulation = Simulation(
+        slurm.trace, slurm.cluster, with_limits(base), placement, Backfill.EASY, estimates, HISTORY
+    )
+    jobs, limits = slurm.trace.jobs, simulation.rules.parameters[:CLASSES]
+    start, again = simulation.tables.runs["start"], float(jobs.submit[0]) + EVERY
+    while simulation.advance(20):
+        now = float(simulation.tables.world["now"][0])
+        if now < again:
+            continue
+        again = now + EVERY
+        so_far = jobs.take(slice(0, int(np.searchsorted(jobs.submit, now, "right"))))
+        waits = [_wait_by(now, so_far.submit, each) for each in (slurm.start, start)]
+        groups = group_waits(so_far, waits[0], waits[1], ("size",))
+        found = wait_limits(PROMISES.check(groups))
+        limits[:] = [found.get(("size", name), np.inf) for name in SIZES]
+    return simulation.schedule()
+
+
+def _wait_by(now: float, submit: Floats, start: Floats) -> Floats:
+    """Waits as they stand: jobs that have not started count with what they have waited."""
+    began = start[: len(submit)]
+    waits: Floats = np.where(began <= now, began, now) - submit
+    return waits
+
+
+def used_while_jobs_came(schedule: Schedule) -> float:
+    """The share of GPU time in use between the first submission and the last."""
+    jobs, ran = schedule.trace.jobs, schedule.ran
+    last = float(jobs.submit[-1])
+    held = np.minimum(schedule.end[ran], last) - np.minimum(schedule.start[ran], last)
+    whole = schedule.cluster.total_gpus * (last - float(jobs.submit[0]))
+    return float(np.sum(held * jobs.gpus[ran])) / whole
+
+
+def figures(slurm: Schedule, schedule: Schedule, gain: float) -> dict[str, Any]:
+    metrics, before = summary(schedule), summary(slurm)
+    groups = group_waits(slurm.trace.jobs, slurm.wait, schedule.wait, ("size",))
+    judged = [group for group in groups if group.jobs >= PROMISES.least_jobs]
+    worst = max(judged, key=lambda group: group.p95_change)
+    return {
+        "wait_mean": metrics["wait_mean"],
+        "wait_p95": metrics["wait_p95"],
+        "gain_kept": (before["wait_mean"] - metrics["wait_mean"]) / gain if gain else 0.0,
+        "worst_class": worst.name,
+        "worst_class_p95_change": worst.p95_change,
+        "broken": [str(finding) for finding in PROMISES.check(groups).broken],
+        "utilisation_to_last_end": metrics["gpu_utilization"],
+        "utilisation_while_jobs_came": used_while_jobs_came(schedule),
+        "p95_by_class": {group.name: [group.baseline_p95, group.p95] for group in groups},
+    }
+
+
+def run() -> dict[str, Any]:
+    found: dict[str, Any] = {"promises": "size_p95=10%, slack 60 s", "estimates": "noisy:1"}
+    for name, trace in real_traces().items():
+        site, estimates = cluster(REAL[name][1]), make_estimates(trace, "noisy:1", 1)
+        slurm = Run(trace, site, Policy("slurm-multifactor"), estimates).replay()
+        found[name] = {"slurm-multifactor": figures(slurm, slurm, 0.0)}
+        for policy in POLICIES:
+            alone = Run(trace, site, Policy(policy), estimates).replay()
+            gain = summary(slurm)["wait_mean"] - summary(alone)["wait_mean"]
+            kept = keep_promises(slurm, policy, estimates)
+            found[name][policy] = figures(slurm, alone, gain)
+            found[name][f"{policy} with promises"] = figures(slurm, kept, gain)
+            print(name, policy, found[name][f"{policy} with promises"], flush=True)
+    return found
