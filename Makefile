@@ -39,7 +39,7 @@ check: test  ## the same
 bench: $(VENV)/.dev  ## measure what the README says about speed
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run
 
-bench-rltune: $(VENV)/.dev  ## train and compare learned policies on real traces, half an hour
+bench-rltune: $(VENV)/.dev  ## choose, learn and compare on six real traces, hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour

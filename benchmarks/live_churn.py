@@ -22,7 +22,7 @@ from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
 from dovetail.live.model.mode import Mode
 
-WAITING, CYCLES = 1000, 200
+WAITING, CYCLES = 1000, 100
 NODES, GPUS = 16, 8
 MINUTE = 60.0
 POLICIES = ("sjf", "saf", "wfp3", "dovetail")

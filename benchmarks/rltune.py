@@ -126,6 +126,8 @@ def known_part(site: Site, draws: Draws) -> History:
 def _train(name: str, arm: str, seed: int, site: Site, history: History) -> Path:
     path = MODELS / name / f"{arm}-{seed}"
     began = time.perf_counter()
+    learner: Any
+    config: Any
     if arm == "choice":
         learner, config = None, ChoiceConfig(seed=seed)
     elif arm == "evolution":

@@ -1,4 +1,4 @@
-"""The tables of the README from benchmarks/results/rltune.json.
+"""The tables of docs/results/learned-policies.md from benchmarks/results/rltune.json.
 
 python -m benchmarks.rltune_tables
 """
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 RESULT = Path(__file__).parent / "results" / "rltune.json"
-MEASURES = ("wait", "bsld", "jct")
 
 
 def change(ratio: dict[str, float]) -> str:
@@ -23,80 +22,58 @@ def figures(row: dict[str, Any]) -> str:
     return f"{row['wait']:,.0f} s / {row['bsld']:.2f}"
 
 
-def against_bases(traces: dict[str, Any]) -> list[str]:
-    """The shipped policy against each base: wait, bounded slowdown, completion."""
+def against_choice(name: str, found: dict[str, Any]) -> list[str]:
+    """Every policy on the last tenth, and the choice against it."""
     lines = []
-    for name, found in traces.items():
+    for kind, part in found["knowledge"].items():
         lines += [
-            f"**{name}**, {found['unseen_jobs']:,} unseen jobs; bound on the mean wait "
-            f"{found['bound']['wait']:,.0f} s",
+            f"**{name}** on {found['cluster']}, {kind}, {part['unseen_jobs']:,} unseen jobs; the "
+            f"choice is {found['choice']['order']}, {found['choice']['estimates']}, "
+            f"{found['choice']['placement']}",
             "",
-            "| policy | wait | bsld | JCT | util. | wait / bound | dovetail: wait | bsld | JCT |",
-            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+            "| policy | wait | bsld | the choice against it: wait | bsld |",
+            "| --- | ---: | ---: | ---: | ---: |",
         ]
-        for row in found["rows"]:
-            ratios = " | ".join(change(row[f"{measure}_ratio"]) for measure in MEASURES)
-            lines.append(
-                f"| {row['policy']} | {row['wait']:,.0f} s | {row['bsld']:.2f} | "
-                f"{row['jct']:,.0f} s | {row['utilisation']:.1%} | {row['wait_over_bound']:.1f} | "
-                f"{ratios} |"
-            )
+        lines += [
+            f"| {row['policy']} | {row['wait']:,.0f} s | {row['bsld']:.2f} | "
+            f"{change(row['wait_ratio'])} | {change(row['bsld_ratio'])} |"
+            for row in part["rows"]
+        ]
         lines.append("")
     return lines
 
 
-def summary(traces: dict[str, Any]) -> list[str]:
-    """Learned policies beside the best heuristics of the whole registry."""
+def verdicts(traces: dict[str, Any]) -> list[str]:
+    """What the gate said of each training."""
+    lines = ["| training | gain on validation | gate |", "| --- | ---: | --- |"]
+    for name, found in traces.items():
+        for arm, gate in found["gate"].items():
+            if gate is not None:
+                lines.append(f"| {name}, {arm} | {gate['gain']:+.3f} | {gate['sentence']} |")
+    return [*lines, ""] if len(lines) > 2 else []
+
+
+def who_pays(name: str, groups: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| mean wait / bsld, unseen tenth | " + " | ".join(traces) + " |",
-        "| --- |" + " ---: |" * len(traces),
+        f"**{name}**: waits under Slurm's own order and under the choice, predicted",
+        "",
+        "| jobs of | jobs | mean | 95th percentile |",
+        "| --- | ---: | ---: | ---: |",
     ]
-    rows = {name: {row["policy"]: row for row in found["rows"]} for name, found in traces.items()}
-    learned = [
-        ("`dovetail`, learned on all three", "dovetail+easy"),
-        ("learned on the trace alone", "learned on this trace alone"),
-        ("saf+easy", "saf+easy"),
-        ("saf+easy@lifetime", "saf+easy@lifetime"),
+    lines += [
+        f"| {group['name']} | {group['jobs']:,} | {group['baseline_mean']:,.0f} → "
+        f"{group['mean']:,.0f} s | {group['baseline_p95']:,.0f} → {group['p95']:,.0f} s |"
+        for group in groups
     ]
-    for label, policy in learned:
-        lines.append(f"| {label} | " + " | ".join(figures(rows[n][policy]) for n in traces) + " |")
-    for measure in ("wait", "bsld"):
-        cells = []
-        for name, found in traces.items():
-            best = found["best_heuristic"][measure]
-            row = rows[name][best]
-            cells.append(f"{best}: {figures(row)}; dovetail {change(row[f'{measure}_ratio'])}")
-        lines.append(f"| best heuristic by {measure} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
-
-
-def transferred(cells: list[dict[str, Any]]) -> list[str]:
-    tested = [*dict.fromkeys(cell["tested_on"] for cell in cells)]
-    found = {(cell["trained_on"], cell["tested_on"]): cell for cell in cells}
-    lines = [
-        "| trained on, wait / bsld against saf+easy | " + " | ".join(tested) + " |",
-        "| --- |" + " ---: |" * len(tested),
-    ]
-    for trained in dict.fromkeys(cell["trained_on"] for cell in cells):
-        pairs = [found[trained, where] for where in tested]
-        shown = (f"{change(pair['wait'])} / {change(pair['bsld'])}" for pair in pairs)
-        lines.append(f"| {trained} | " + " | ".join(shown) + " |")
-    return [*lines, ""]
-
-
-def ablated(found: dict[str, Any]) -> list[str]:
-    lines = ["| PPO from random weights | wait | bsld |", "| --- | ---: | ---: |"]
-    for row in found["rows"]:
-        lines.append(f"| {row['policy']} | {row['wait']:,.0f} s | {row['bsld']:.2f} |")
     return [*lines, ""]
 
 
 def main() -> None:
-    result = json.loads(RESULT.read_text(encoding="utf-8"))
-    lines = summary(result["traces"]) + against_bases(result["traces"])
-    lines += transferred(result["transfer"])
-    for name, found in result.get("ablation", {}).items():
-        lines += [name, "", *ablated(found)]
+    traces = json.loads(RESULT.read_text(encoding="utf-8"))["traces"]
+    lines = [line for name, found in traces.items() for line in against_choice(name, found)]
+    lines += verdicts(traces)
+    for name, found in traces.items():
+        lines += who_pays(name, found.get("who_pays", []))
     print("\n".join(lines))
 
 

@@ -37,7 +37,7 @@ def model(folder: Path, kind: str = "network", card: object = None, **arrays: An
         np.array("2020-01-01", dtype="datetime64[D]"),
     ],
 )
-@pytest.mark.parametrize("kind", ["network", "index", "rltune"])
+@pytest.mark.parametrize("kind", ["network", "index", "rltune", "choice"])
 def test_arrays_of_a_wrong_type_or_shape_are_refused(
     kind: str, weights: Any, tmp_path: Path
 ) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 
-import numpy as np
 import pytest
-from dovetail.agents.evolution.players import LocalPlayers, Players
-from dovetail.agents.evolution.ray_players import STAY_LOCAL, RayPlayers
-from dovetail.agents.evolution.replays import make_replays
 
-from dovetail.agents.catalogue import AGENTS
+from dovetail.agents.choice.candidates import reference
 from dovetail.agents.engines import ENGINES
+from dovetail.agents.evolution.training import Member
+from dovetail.agents.players import LocalPlayers
+from dovetail.agents.ray_players import STAY_LOCAL, RayPlayers
+from dovetail.agents.replays import Cell, Replay
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.traces.synthetic import WORKLOADS, synthesize
@@ -36,14 +36,19 @@ def after_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("after_ray")
 def test_ray_finds_what_one_process_finds_and_stays_on_the_loopback() -> None:
-    replays = make_replays(TRACE, cluster_of("8x8"), count=2, length=300, seed=0)
+    cells = [Cell(TRACE, cluster_of("8x8"), None, first, seed=3) for first in (500, 900)]
+    rival = reference("noisy:1")
+    replays = [Replay(cell, cell.play(rival)) for cell in cells]
     family = FAMILIES["index"]
-    candidates = np.stack([family.start + step * family.scale for step in range(3)])
-    with LocalPlayers(replays, family) as here, RayPlayers(replays, family, workers=2) as there:
+    tasks = [
+        (number, Member("index", family.start + step * family.scale, "noisy:1"))
+        for step in range(3)
+        for number in (0, 1)
+    ]
+    with LocalPlayers(replays) as here, RayPlayers(replays, workers=2) as there:
         ray = import_module("ray")
         assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
-        for chosen in ([0, 1], [1]):
-            assert here.play(candidates, chosen) == there.play(candidates, chosen)
+        assert repr(here.play(tasks)) == repr(there.play(tasks))  # NaN equals nothing
     assert not ray.is_initialized()
 
 
@@ -58,7 +63,7 @@ def test_a_missing_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_address_where_no_ray_is_fails_at_once(address: str) -> None:
     with (
         pytest.raises(ConfigError, match=f"--address '?{address}"),
-        RayPlayers([], FAMILIES["index"], workers=1, address=address),
+        RayPlayers([], workers=1, address=address),
     ):
         pass
 
@@ -66,11 +71,3 @@ def test_an_address_where_no_ray_is_fails_at_once(address: str) -> None:
 def test_an_address_without_ray_is_refused() -> None:
     with pytest.raises(ConfigError, match="--address is for --engine ray"):
         ENGINES["local"]("head:6379")
-
-
-def test_an_agent_that_cannot_use_ray_says_so() -> None:
-    def elsewhere(replays: object, family: object, workers: int) -> Players:
-        raise AssertionError("never asked")
-
-    with pytest.raises(ConfigError, match="--engine local"):
-        AGENTS["rltune"].load(elsewhere)

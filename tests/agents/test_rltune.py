@@ -18,7 +18,8 @@ from dovetail.agents.ppo.config import PpoConfig  # noqa: E402
 from dovetail.agents.ppo.networks import KernelActor  # noqa: E402 - torch is optional
 from dovetail.agents.ppo.ragged import pack, tensors  # noqa: E402
 from dovetail.agents.rltune.config import RltuneConfig  # noqa: E402
-from dovetail.agents.rltune.training import RltuneProgress, train_rltune  # noqa: E402
+from dovetail.agents.rltune.training import RltuneProgress, learn  # noqa: E402
+from dovetail.agents.training import train as train_in_steps  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.trace import Trace  # noqa: E402
 from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
@@ -33,7 +34,8 @@ TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.1, cluster_gpu
 CLUSTER = cluster_of("8x8")
 TINY = RltuneConfig(
     epochs=3, episodes_per_epoch=8, length=64, windows=6, validation_windows=4, environments=4,
-    validate_every=1, start="random", ppo=PpoConfig(actor_rate=3e-3, minibatch=256),
+    validate_every=1, start="random", estimates="noisy:1",
+    ppo=PpoConfig(actor_rate=3e-3, minibatch=256),
 )  # fmt: skip
 
 STUCK = PpoConfig(actor_rate=1e-12)
@@ -54,8 +56,20 @@ def long_jobs_first(bursts: int) -> Trace:
     )
 
 
-def train(folder: Path, config: RltuneConfig = TINY, **more: Any) -> Checkpoint:
-    return train_rltune([Site(TRACE, CLUSTER)], folder, config, **more)
+HERE = Site(TRACE, CLUSTER)
+
+
+def train(
+    folder: Path, config: RltuneConfig = TINY, report: Any = print, site: Site = HERE, **more: Any
+) -> Checkpoint:
+    """What was learned, whatever the gate said."""
+
+    def tell(progress: object) -> None:
+        if isinstance(progress, RltuneProgress):
+            report(progress)
+
+    train_in_steps("rltune", learn, [site], folder, config, tell, **more)
+    return load_checkpoint(folder / "learning")
 
 
 def same(one: Checkpoint, other: Checkpoint) -> bool:
@@ -98,12 +112,12 @@ def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int)
     )  # fmt: skip
     seen: list[RltuneProgress] = []
     site = Site(long_jobs_first(bursts=60), cluster_of("1x8"))
-    found = train_rltune([site], tmp_path, config, seen.append)
+    found = train(tmp_path, config, seen.append, site)
     assert found.card["validation_gap"] > 0.9
     assert seen[-1].gap > seen[0].gap + 0.15
     assert seen[-1].validation == found.card["validation_gap"]
     assert "better than fcfs" in str(seen[-1])
-    assert list((tmp_path / "logs").glob("events*"))
+    assert list((tmp_path / "learning" / "logs").glob("events*"))
 
 
 def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
@@ -119,7 +133,8 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
     assert seen == [2, 3]
     assert same(whole, parts)
     states = [
-        torch.load(tmp_path / n / "training.pt", weights_only=True) for n in ("whole", "parts")
+        torch.load(tmp_path / n / "learning" / "training.pt", weights_only=True)
+        for n in ("whole", "parts")
     ]
     for name, weights in states[0]["actor"].items():
         assert torch.equal(weights, states[1]["actor"][name])
@@ -136,7 +151,8 @@ def test_ctrl_c_in_the_first_epoch_keeps_the_start(
     monkeypatch.setattr("dovetail.agents.ppo.learner.play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path, replace(TINY, start="saf"))
-    found = load_checkpoint(tmp_path)
+    assert load_checkpoint(tmp_path).kind == "choice"
+    found = load_checkpoint(tmp_path / "learning")
     assert found.card["epoch"] == 0
     assert not found.arrays["logit"].any()
 
@@ -152,7 +168,7 @@ def test_threads_find_what_one_finds_and_the_last_tenth_stays_unseen(tmp_path: P
     changed = TRACE.jobs.run.copy()
     changed[1800:] *= 3.0
     other = replace(TRACE, jobs=replace(TRACE.jobs, run=changed))
-    two = train_rltune([Site(other, CLUSTER)], tmp_path / "two", TINY, workers=2)
+    two = train(tmp_path / "two", TINY, site=Site(other, CLUSTER), workers=2)
     assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays)
 
 

@@ -53,7 +53,7 @@ def test_an_interrupted_training_keeps_the_best_and_says_so(
         *("--length", 50, "--workers", 2),
         sign=sign,
     )
-    assert last.startswith(f"interrupted: {out} holds the best so far (epoch ")
+    assert last.startswith(f"interrupted: {out} holds the choice: --order {out}")
     assert all(line.startswith(("compiling", "interrupted")) for line in said), said
 
 

@@ -38,13 +38,14 @@ Check = Callable[[str, Any, Path], None]
 
 SHORT: dict[str, dict[str, Any]] = {
     "evolution": {
-        "epochs": 2, "population": 4, "batch": 1, "replays": 1, "validation_replays": 1,
-        "length": 200, "validate_every": 1,
+        "epochs": 2, "population": 4, "batch": 1, "replays": 1, "length": 200, "validate_every": 1,
+        "estimates": "noisy:1",
     },
     "rltune": {
         "epochs": 1, "episodes_per_epoch": 4, "length": 32, "windows": 4, "environments": 2,
-        "validation_windows": 2, "validate_every": 1,
+        "validation_windows": 2, "validate_every": 1, "estimates": "noisy:1",
     },
+    "choice": {"estimates": "noisy:1"},
 }  # fmt: skip
 """Settings that make an agent's training short."""
 

@@ -10,7 +10,7 @@ import pytest
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
 from dovetail.evaluation.run import Run
-from dovetail.evaluation.unseen import draw_estimates, evaluate_unseen, first_unseen
+from dovetail.evaluation.unseen import Draws, evaluate_unseen, first_unseen
 from dovetail.evaluation.warm_windows import evaluate_windows, window_starts
 from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
@@ -25,10 +25,10 @@ SAF, FCFS = Policy("saf"), Policy("fcfs")
 
 
 def test_unseen_results_are_means_over_the_last_jobs_and_over_draws() -> None:
-    draws = draw_estimates(TRACE, "noisy:1", seed=4, count=2)
+    draws = Draws(TRACE, "noisy:1", seed=4, count=2)
     found = evaluate_unseen(TRACE, CLUSTER, [SAF, FCFS], draws)
     saf, fcfs = found.rows
-    waits = [Run(TRACE, CLUSTER, FCFS, told).replay().wait[1800:] for told in draws]
+    waits = [Run(TRACE, CLUSTER, FCFS, told).replay().wait[1800:] for told in draws.of(FCFS)]
     assert (found.jobs, found.draws) == (200, 2)
     assert fcfs.wait == pytest.approx(np.mean(waits))
     assert saf.wait_ratio.value == 1.0
@@ -37,7 +37,7 @@ def test_unseen_results_are_means_over_the_last_jobs_and_over_draws() -> None:
 
 
 def test_no_policy_waits_less_than_the_bound() -> None:
-    draws = draw_estimates(TRACE, "exact", seed=0, count=3)
+    draws = Draws(TRACE, "exact", seed=0, count=3)
     for found in (
         evaluate_unseen(TRACE, CLUSTER, [SAF, FCFS], draws),
         evaluate_windows(TRACE, CLUSTER, [SAF, FCFS], draws, first=1000, count=3, length=300),
@@ -52,14 +52,14 @@ def test_no_policy_waits_less_than_the_bound() -> None:
 
 
 def test_noise_is_drawn_as_often_as_asked_and_estimates_without_noise_once() -> None:
-    one, other = draw_estimates(TRACE, "noisy:1", seed=7, count=2)
+    one, other = Draws(TRACE, "noisy:1", seed=7, count=2).of(SAF)
     assert one.seconds is not None
     assert other.seconds is not None
     assert not np.array_equal(one.seconds, other.seconds)
     assert np.array_equal(other.seconds, np.asarray(make_estimates(TRACE, "noisy:1", 8).seconds))
-    assert len(draw_estimates(TRACE, "exact", seed=7, count=5)) == 1
+    assert len(Draws(TRACE, "exact", seed=7, count=5)) == 1
     with pytest.raises(ConfigError, match="seeds is 0"):
-        draw_estimates(TRACE, "noisy:1", seed=7, count=0)
+        Draws(TRACE, "noisy:1", seed=7, count=0)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,9 @@ def test_windows_become_shorter_then_fewer_where_jobs_are_few(
 
 
 def test_windows_start_from_the_state_of_the_trace_and_measure_their_own_jobs() -> None:
-    told = make_estimates(TRACE, "noisy:1", 3)
-    found = evaluate_windows(TRACE, CLUSTER, [SAF, FCFS], [told], first=1400, count=2, length=300)
+    draws = Draws(TRACE, "noisy:1", 3, 1)
+    (told,) = draws.of(SAF)
+    found = evaluate_windows(TRACE, CLUSTER, [SAF, FCFS], draws, first=1400, count=2, length=300)
     assert (found.jobs, found.groups) == (600, 2)
     base = Run(TRACE, CLUSTER, SAF, told).replay()
     means = []
@@ -94,7 +95,7 @@ def test_windows_start_from_the_state_of_the_trace_and_measure_their_own_jobs() 
 
 @pytest.mark.parametrize("spec", ["exact", "predicted"])
 def test_windows_know_estimates_of_every_kind(spec: str) -> None:
-    draws = draw_estimates(TRACE, spec, seed=0, count=1)
+    draws = Draws(TRACE, spec, seed=0, count=1)
     found = evaluate_windows(TRACE, CLUSTER, [SAF], draws, first_unseen(TRACE), 1, 100)
     assert found.jobs == 100
     assert math.isfinite(found.rows[0].wait)
@@ -102,7 +103,7 @@ def test_windows_know_estimates_of_every_kind(spec: str) -> None:
 
 def test_unseen_jobs_that_can_never_run_are_a_clear_error() -> None:
     trace = trace_of(*(job(submit=i, run=10, gpus=8) for i in range(20)))
-    draws = draw_estimates(trace, "exact", seed=0, count=1)
+    draws = Draws(trace, "exact", seed=0, count=1)
     with pytest.raises(ConfigError, match="none of the unseen jobs can run"):
         evaluate_unseen(trace, cluster_of("1x4"), [SAF], draws)
     with pytest.raises(ConfigError, match="none of the unseen jobs can run"):

@@ -24,6 +24,7 @@ from random import Random
 from dovetail import api
 from dovetail.domain.errors import DovetailError
 from dovetail.policies.ordering import ORDERINGS
+from dovetail.prediction import predict
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.fuzz import files, live, words
 from tests.fuzz.target import BACKFILLS, Target
@@ -57,6 +58,7 @@ def run_case(seed: int, number: int) -> tuple[str, str]:
 
 def warm_up() -> None:
     """Compile what replays need, so that no case has to wait for it."""
+    predict(synthesize(WORKLOADS["helios"], jobs=1000, seed=0).jobs)  # enough for trees
     trace = synthesize(WORKLOADS["helios"], jobs=3, seed=0)
     for order in (*ORDERINGS, "dovetail"):
         for backfill in BACKFILLS:

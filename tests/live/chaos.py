@@ -111,7 +111,8 @@ class Supervisor:
         while not self.stop.wait(0.1):
             with self.lock:
                 if not self.daemon.alive:
-                    if self.daemon.code != -signal.SIGKILL:
+                    # SIGHUP before it listens for one ends any program.
+                    if self.daemon.code not in (-signal.SIGKILL, -signal.SIGHUP):
                         self.crashes.append(self.daemon.code)
                     self.restarts += 1
                     self.daemon.again()
@@ -286,7 +287,7 @@ class Chaos:
 
     def _drawn(self, faults: int) -> list[Callable[[], None]]:
         """Quick ones mostly; slurmctld goes down for good once in thirty, each way."""
-        quick = (
+        quick: tuple[Callable[[], None], ...] = (
             self.kill_daemon, self.kill_daemon, self.freeze_daemon, self.freeze_slurmctld,
             self.freeze_slurmd, self.kill_slurmd, self.step_clock, self.kill_switch,
             self.switch_mode, self.lose_journal, self.answer_garbage, self.spend_budget,
@@ -303,11 +304,15 @@ class Chaos:
         self.clock.write_text("0")
         self.board.ask_for(Mode.ACTIVE, "chaos")
         cycles = self.daemon.said.count("active: ")
-        until(lambda: self.daemon.said.count("active: ") >= cycles + 3, "the daemon cycles")
-        until(
-            lambda: sum(factor != 0 for factor in self.cluster.site_factors().values()) > 1,
-            "waiting jobs have factors",
-        )
+        try:
+            until(lambda: self.daemon.said.count("active: ") >= cycles + 3, "it cycles", 180.0)
+            until(
+                lambda: sum(factor != 0 for factor in self.cluster.site_factors().values()) > 1,
+                "waiting jobs have factors",
+                180.0,
+            )
+        except AssertionError as problem:
+            raise AssertionError(f"{problem}; it said last:\n{self.daemon.said[-3000:]}") from None
 
     def _settled(self, blocker: int, waiters: list[int]) -> GuardrailOutcome:
         self.daemon.kill()

@@ -124,11 +124,9 @@ def test_a_model_from_a_poisoned_history_is_not_promoted(
     assert store.versions("index")[0].champion
 
 
-def test_a_background_training_leaves_a_model_and_keeps_its_limits(tmp_path: Path) -> None:
-    settings = {"epochs": 1, "population": 4, "batch": 1, "replays": 1, "length": 200,
-                "validation_replays": 1}  # fmt: skip
-    task = BackgroundTraining("synth:helios", "4x8", str(tmp_path / "model"), settings=settings)
-    with pytest.raises(TrainingFailed):
+def test_a_background_training_that_lacks_memory_or_time_fails_in_words(tmp_path: Path) -> None:
+    task = BackgroundTraining("synth:helios", "4x8", str(tmp_path / "model"))
+    with pytest.raises(TrainingFailed, match="the training failed"):
         train_in_background(replace(task, memory_gb=0.1, seconds=300.0))
     with pytest.raises(TrainingFailed, match="no model after"):
         train_in_background(replace(task, seconds=0.05))

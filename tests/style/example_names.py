@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 
 import dovetail.envs
+from dovetail.agents.choice.candidates import Candidate, reference
 from dovetail.agents.evolution.search import Evolution
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill, Ordering
@@ -39,7 +40,8 @@ from tests.traces.samples import SAMPLES
 
 EIGHT = "8xa100-40:1,1,2,2,3,3,12,12"
 TRAININGS = (
-    "agents.evolution.training",
+    "agents.training",
+    "agents.choice.choose",
     "agents.ppo.learner",
     "agents.rltune.training",
     "mig.agents.catalogue",
@@ -127,6 +129,9 @@ def of_slices() -> Mapping[str, Any]:
 
 
 OWN: dict[str, dict[str, Any]] = {
+    "agents.replays": {
+        "contestant": Candidate("sjf", "exact", "best-fit"), "rival": reference("exact"),
+    },
     "agents.evolution.search": {"start": np.zeros(3), "loss": lambda c: float((c**2).sum())},
     "agents.evolution.search_file": {"search": Evolution(np.zeros(3), 0.1, 8, 0), "facts": {}},
     "domain.arguments": {"order": "saf", "Ordering": Ordering},

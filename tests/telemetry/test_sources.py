@@ -91,7 +91,8 @@ def test_lines_that_cannot_be_read_are_counted() -> None:
     assert found.column("utilisation").tolist() == [0.05]
 
 
-names = st.from_regex(r"[a-zA-Z_][a-zA-Z0-9_]{0,6}", fullmatch=True)
+# Names with two underscores in front are Prometheus' own; its parser refuses them.
+names = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_]{0,6}", fullmatch=True)
 
 
 @given(st.dictionaries(names, st.text(max_size=8), min_size=1, max_size=5), st.booleans())

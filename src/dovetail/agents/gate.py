@@ -13,12 +13,9 @@ from typing import Any
 
 from dovetail.agents.choice.cells import CellsOfSite
 from dovetail.agents.players import Players
-from dovetail.agents.replays import WORSE, Contestant, Score, mean_score
+from dovetail.agents.replays import AHEAD, WORSE, Contestant, Score, mean_score
 from dovetail.domain.job_groups import SIZES
 from dovetail.domain.units import share
-
-AHEAD = 0.1
-"""In the logarithm of ratios, over loads, jitters and blocks."""
 
 
 @dataclass(frozen=True, slots=True)

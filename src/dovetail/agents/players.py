@@ -1,8 +1,4 @@
-"""Whoever plays replays: in this process, in several of this machine, or elsewhere.
-
-with LocalPlayers(replays, workers=2) as players:
-    scores = players.play([(0, contestant), (1, contestant)])
-"""
+"""Whoever plays replays: in this process, in several of this machine, or elsewhere."""
 
 from __future__ import annotations
 

@@ -160,7 +160,8 @@ def train(
     gate = found.card.get("gate")
     if gate is not None:
         typer.echo(gate["sentence"])
-    typer.echo(f"wrote {out}, a policy: --order {out} --estimates {_kind(estimates)}")
+    epoch = f" (epoch {found.card['epoch']})" if "epoch" in found.card else ""
+    typer.echo(f"wrote {out}, a policy: --order {out} --estimates {_kind(estimates)}{epoch}")
 
 
 def _kind(estimates: str) -> str:

@@ -144,7 +144,9 @@ class Promises:
         self, groups: Iterable[GroupWaits], utilisation: tuple[float, float] | None = None
     ) -> PromiseCheck:
         """How the promises stand; `utilisation` is (baseline, candidate), where it is known."""
-        kept, broken, few = [], [], []
+        kept: list[Finding] = []
+        broken: list[Finding] = []
+        few: list[Finding] = []
         for group in groups:
             for measure, before, after in (
                 ("mean", group.baseline_mean, group.mean),

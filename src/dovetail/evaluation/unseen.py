@@ -70,9 +70,11 @@ def who_pays(
     baseline: Policy = SLURM,
 ) -> tuple[GroupWaits, ...]:
     """Waits of the last part by size, run time and user, under Slurm's own order and a policy."""
-    waits = [Run(trace, cluster, one, draws.of(one)[0]).replay().wait for one in (baseline, policy)]
+    before, after = (
+        Run(trace, cluster, one, draws.of(one)[0]).replay().wait for one in (baseline, policy)
+    )
     unseen = np.arange(len(trace)) >= first_unseen(trace, share)
-    return group_waits(trace.jobs, *waits, ("size", "run_time", "user"), unseen)
+    return group_waits(trace.jobs, before, after, ("size", "run_time", "user"), unseen)
 
 
 def first_unseen(trace: Trace, share: float = UNSEEN) -> int:

@@ -12,9 +12,10 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Bools, Floats, Jobs
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.run import PolicyLike, simulate
+from dovetail.evaluation.run import simulate
 from dovetail.evaluation.statistics import Interval, ratio_of_means
 from dovetail.evaluation.unseen import first_unseen
+from dovetail.policies.policy import PolicyLike
 
 DAY = 86_400.0
 LONGEST = 60 * DAY

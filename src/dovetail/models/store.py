@@ -126,7 +126,7 @@ class ModelStore:
         state = self._state(name)
         if not state["former"]:
             raise ConfigError(f"{name} has no earlier champion to go back to")
-        version = state["former"].pop()
+        version = str(state["former"].pop())
         self._install(name, version, self.folder(name, version), state)
         self._note(name, {"did": "rolled back to", "version": version, "by": by, "reason": why})
         return version

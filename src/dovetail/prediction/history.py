@@ -14,6 +14,7 @@ import numpy as np
 from dovetail.compiled.functions import LazyFunction, kernel
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
 from dovetail.domain.policy import OBSERVE, PREDICT, History, OnlinePredictor
+from dovetail.prediction.sorting import sort_few
 
 RECENT = 15
 """Run times kept per group: enough for a steady median, few enough to follow a user's change."""
@@ -66,7 +67,9 @@ def sorted_recent(history: History, job: int) -> Floats:
         group = history.groups[job, level]
         count = min(history.total[group], RECENT)
         if count >= ENOUGH or (level == levels - 1 and count > 0):
-            return np.sort(history.recent[group, :count])
+            found = history.recent[group, :count].copy()
+            sort_few(found)
+            return found
     return np.empty(0)
 
 

@@ -14,6 +14,7 @@ from dovetail.domain.jobs import Floats, Ints, Jobs
 from dovetail.prediction.distribution import LEVELS, Distribution
 from dovetail.prediction.observed import enforced_limits, log_runs
 from dovetail.prediction.similarity import levels_of
+from dovetail.prediction.sorting import order_few
 from dovetail.prediction.timeline import Timeline
 
 REMEMBERED = 15
@@ -98,7 +99,8 @@ def _weighted_quantiles(values: Floats, weights: Floats, most: float, out: Float
 
     Never in between: jobs that either fail at once or run for hours do not run for minutes.
     """
-    order = np.argsort(values)
+    order = np.empty(len(values), np.int64)
+    order_few(values, order)
     whole = weights.sum()
     k, below = 0, 0.0
     for i in order:

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.compiled.functions import inner, kernel
-from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.prediction.distribution import LEVELS
 from dovetail.prediction.features import Table
+from dovetail.prediction.sorting import kth_smallest
 
 Binned = NDArray[np.uint8]
 
@@ -108,7 +109,8 @@ def _predict(
 ) -> Floats:
     out = np.empty((len(table), len(base)))
     for i in range(len(table)):
-        out[i] = base
+        for k in range(len(base)):
+            out[i, k] = base[k]
     inner_nodes = column.shape[1]
     for first in range(0, len(table), BLOCK):
         for t in range(len(column)):  # a tree stays in the nearest cache for a block of rows
@@ -124,35 +126,55 @@ def _predict(
 def grow(bins: Bins, table: Table, logs: Floats, growth: Growth) -> Forest:
     """A forest for these rows; `logs` are logarithms of their run times."""
     base = np.concatenate([np.quantile(logs, LEVELS), [logs.mean(), np.log(np.mean(np.exp(logs)))]])
+    chosen, used = _draw(growth, table)
     column, cut, leaf = _grow(
-        bins.apply(table), logs, base, growth.rounds, growth.depth, growth.rate,
-        growth.least_rows, growth.columns, growth.rows, np.random.default_rng(growth.seed),
+        bins.apply(table), logs, base, growth.depth, growth.rate, growth.least_rows, chosen, used,
     )  # fmt: skip
     # Bin b holds values up to edge b - 1; bin 0 is NaN alone, and the last node sends all left.
     edges = np.pad(bins.edges, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
     return Forest(column, edges[column, cut], leaf, base)
 
 
+def _draw(growth: Growth, table: Table) -> tuple[Ints, Bools]:
+    """[rounds, some columns] and [rounds, rows] that each tree looks at.
+
+    Drawn here, since a generator in a kernel takes seven seconds to compile.
+    """
+    random, (rows, columns) = np.random.default_rng(growth.seed), table.shape
+    few = max(1, int(growth.columns * columns))
+    chosen = np.empty((growth.rounds, few), np.int64)
+    used = np.empty((growth.rounds, rows), np.bool_)
+    for r in range(growth.rounds):
+        chosen[r] = random.permutation(columns)[:few]
+        used[r] = random.random(rows) < growth.rows
+    return chosen, used
+
+
 @kernel
 def _grow(
-    binned: Binned, logs: Floats, base: Floats, rounds: int, depth: int, rate: float,
-    least: int, column_share: float, row_share: float, random: np.random.Generator,
+    binned: Binned, logs: Floats, base: Floats, depth: int, rate: float, least: int,
+    chosen: Ints, used: Bools,
 ) -> tuple[NDArray[np.int32], Ints, Table]:  # fmt: skip
-    columns, rows = binned.shape
+    rounds, rows = used.shape
     inner_nodes, leaves = (1 << depth) - 1, 1 << depth
     column = np.zeros((rounds, inner_nodes), np.int32)
     cut = np.full((rounds, inner_nodes), MOST_BINS - 1, np.int64)  # all go left
     leaf = np.zeros((rounds, leaves, len(base)), np.float32)
     value = np.empty((rows, len(base)))
     for i in range(rows):
-        value[i] = base
+        for k in range(len(base)):
+            value[i, k] = base[k]
     gradient = np.empty(rows)
     where = np.empty(rows, np.int64)
     for r in range(rounds):
         _gradient(logs, value, r, gradient)
-        chosen = random.permutation(columns)[: max(1, int(column_share * columns))]
-        used = np.flatnonzero(random.random(rows) < row_share)
-        _grow_tree(binned, gradient, used, chosen, depth, least, column[r], cut[r])
+        count = 0
+        for i in range(rows):
+            if used[r, i]:
+                where[count] = i
+                count += 1
+        mine = where[:count].copy()
+        _grow_tree(binned, gradient, mine, chosen[r], depth, least, column[r], cut[r])
         for i in range(rows):
             node = 0
             while node < inner_nodes:
@@ -230,7 +252,8 @@ def _set_leaves(
     offset = np.zeros(leaves + 1, np.int64)
     for i in range(rows):
         offset[where[i] + 1] += 1
-    offset = np.cumsum(offset)
+    for at in range(leaves):
+        offset[at + 1] += offset[at]
     place = offset[:-1].copy()
     order = np.empty(rows, np.int64)
     for i in range(rows):
@@ -247,7 +270,7 @@ def _set_leaves(
             for i in range(n):
                 left[i] = logs[mine[i]] - value[mine[i], k]
             middle = min(int(LEVELS[k] * n), n - 1)
-            leaf[at, k] = rate * np.partition(left, middle)[middle]
+            leaf[at, k] = rate * kth_smallest(left, middle)
         total, ratio = 0.0, 0.0
         for i in range(n):
             total += logs[mine[i]] - value[mine[i], LOG_MEAN]
@@ -255,4 +278,5 @@ def _set_leaves(
         leaf[at, LOG_MEAN] = rate * total / n
         leaf[at, MEAN] = rate * np.log(max(ratio / n, 1e-6))
         for i in range(n):
-            value[mine[i]] += leaf[at]
+            for k in range(value.shape[1]):
+                value[mine[i], k] += leaf[at, k]

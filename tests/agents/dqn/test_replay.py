@@ -43,4 +43,4 @@ def test_large_errors_are_drawn_more_often_and_weigh_less() -> None:
 def test_a_configuration_without_sense_is_refused() -> None:
     for bad in ({"steps": 0}, {"guided": 2.0}, {"horizon": 0.0}, {"last_rate": 1.0}):
         with pytest.raises(ConfigError):
-            DqnConfig(**bad)  # type: ignore[arg-type]
+            DqnConfig(**bad)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_a_training_that_was_interrupted_goes_on_to_the_same_result(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     what: str,
-    run: type,
+    run: Any,
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert dovetail("mig", "train", what, *TINY, "--out", whole).code == 0

@@ -239,3 +239,24 @@ def test_nothing_to_change_starts_nothing(tmp_path: Path) -> None:
     assert apply_changes(commands(tmp_path), []) == []
     assert not (tmp_path / "ran").exists()
     assert os.listdir(tmp_path) == ["scontrol"]
+
+
+def many(count: int = 60) -> list[Change]:
+    return [Change(job, str(job), Knob.SITE_FACTOR, 0, 37, "") for job in range(1, count + 1)]
+
+
+def test_many_changes_that_all_succeed_take_one_round_without_marks(tmp_path: Path) -> None:
+    program(tmp_path, "scontrol", f"cat >> {tmp_path}/sent")
+    results = apply_changes(Commands(SlurmConfig(bin=str(tmp_path))), many())
+    assert all(result.done for result in results)
+    assert len((tmp_path / "sent").read_text().splitlines()) == 60
+
+
+def test_of_many_changes_the_one_that_fails_is_told(tmp_path: Path) -> None:
+    script = (
+        'while read line; do case $line in @*) echo "invalid keyword: $line" >&2;; '
+        "*jobid=7\\ *) echo 'Invalid job id specified' >&2; bad=1;; esac; done; exit ${bad:-0}"
+    )
+    program(tmp_path, "scontrol", script)
+    results = apply_changes(Commands(SlurmConfig(bin=str(tmp_path))), many())
+    assert [r.change.job for r in results if not r.done] == [7]

@@ -63,7 +63,7 @@ def test_the_daemon_orders_the_queue_without_a_single_update(
     with steering(steered.cluster, tmp_path, slurm=by_plugin(steered)) as controller:
         controller.cycle()
         assert controller.plan is not None
-        wanted = {change.job: change.after for change in controller.plan.changes}
+        wanted = {change.job: int(str(change.after)) for change in controller.plan.changes}
         assert wanted
         controller.cycle()
         assert controller.plan.changes == ()  # what is on its way is not sent again
@@ -179,6 +179,21 @@ def test_a_factor_that_stands_in_no_table_is_undone_by_a_message(
     memory.set_site(job, 40)
     assert backend.apply([change(job, 0, UNDO)])[0].done
     assert memory.factors()[job].site == 0
+
+
+def test_where_the_plug_in_does_not_work_undoing_goes_by_messages(
+    backend: PluginBackend, memory: MemoryCluster, clock: Clock, tmp_path: Path
+) -> None:
+    first, second = memory.submit(), memory.submit()
+    backend.read()
+    backend.apply([change(first, 40), change(second, 50)])
+    memory.set_site(first, 40)  # it worked once: slurmctld was updated since, and not the plug-in
+    clock.now += 1000
+    backend.read()
+    undo = [change(first, 0, UNDO), change(second, 0, UNDO)]
+    assert all(result.done for result in backend.apply(undo))
+    assert memory.factors()[first].site == 0
+    assert not (tmp_path / "factors").exists()
 
 
 def test_a_new_job_with_the_default_is_known_as_ours(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 from dovetail.live.config import SlurmConfig
 from dovetail.live.model.mode import Mode
@@ -15,7 +16,7 @@ from tests.live.steering import running, steering, until
 from tests.live.whole.test_kinds_of_jobs import ranked
 
 
-def impatient(cluster: Cluster, seconds: float, **more: str) -> SlurmConfig:
+def impatient(cluster: Cluster, seconds: float, **more: Any) -> SlurmConfig:
     """Slurm's programs get so long for an answer."""
     return SlurmConfig(conf=str(cluster.layout.slurm_conf), timeout=seconds, **more)
 

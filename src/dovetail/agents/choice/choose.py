@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.agents.choice.candidates import Candidate, orders, reference, variants
 from dovetail.agents.choice.cells import CellsOfSite
 from dovetail.agents.players import Players
-from dovetail.agents.replays import Measured, Score, mean_score
+from dovetail.agents.replays import AHEAD, Measured, Score, mean_score
 from dovetail.domain.errors import ConfigError
 
 FINALISTS = 6
@@ -38,7 +38,7 @@ class ChoiceProgress:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The candidate with the lowest loss, and how the last ones did against the reference."""
+    """The leading candidate if it is clearly ahead of the reference, else the reference."""
 
     best: Candidate
     table: tuple[tuple[Candidate, Score], ...]  # best first
@@ -91,8 +91,9 @@ class _Race:
                 self.found[one, number] = measured
             self.report(ChoiceProgress(len(self.found), self.planned, self.best))
         # Of candidates that make the same of every cell, the first one stands for all.
-        scores = {self.score(one, numbers): one for one in reversed(entered)}
-        ranked = [scores[score] for score in sorted(scores, key=lambda score: score.gain)]
+        scores = {one: self.score(one, numbers) for one in entered}
+        alike = {(score.wait, score.bsld): one for one, score in reversed(scores.items())}
+        ranked = sorted(alike.values(), key=lambda one: scores[one].gain)
         self.best = ranked[0]
         return ranked
 
@@ -128,7 +129,9 @@ def choose(
     best = race.rank(orders(estimates), some)[:FINALISTS]
     best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
     best = race.rank(best, everywhere)
-    return Choice(best[0], tuple((one, race.score(one, everywhere)) for one in best))
+    table = tuple((one, race.score(one, everywhere)) for one in best)
+    leader, score = table[0]
+    return Choice(leader if score.gain <= -AHEAD else race.rival, table)
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:

@@ -28,7 +28,8 @@ from dovetail.agents.training_run import TrainingRun
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.policies.learned.families import FAMILIES, Family, Learned
+from dovetail.policies.learned.families import FAMILIES, Family, Learned, PlacementWeights
+from dovetail.policies.ordering.index import IndexWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,6 @@ def start_at(family: Family, choice: Candidate) -> Floats:
     """The vector of an index nearest to a choice; a network begins as SAF."""
     if family.name != "index":
         return family.start
-    from dovetail.policies.learned.families import PlacementWeights
-    from dovetail.policies.ordering.index import IndexWeights
-
     weights = IndexWeights(gpus=0.0 if choice.order == "sjf" else 1.0)
     placed = PlacementWeights(place_later=1.0 if choice.placement == "lifetime" else 0.0)
     return np.array([*astuple(weights), *astuple(placed)])

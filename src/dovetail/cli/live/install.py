@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
     from dovetail.live.install.execution import Check
+    from dovetail.live.install.places import SlurmSite
     from dovetail.live.install.plan import FileChange, InstallPart
 
 
@@ -40,6 +42,24 @@ def live_install(
             "when jobs start and end), submit (tags and first factors for new jobs).",
         ),
     ] = "service,hooks,submit",
+    plugin: Annotated[
+        bool,
+        typer.Option(
+            "--plugin",
+            help="Also build site_factor/dovetail for the Slurm at hand, try it on a throw-away "
+            "controller, and have slurmctld load it.",
+        ),
+    ] = False,
+    slurm_source: Annotated[
+        Path | None,
+        typer.Option(
+            "--slurm-source",
+            metavar="DIR",
+            help="For --plugin: the unpacked source of exactly this Slurm. "
+            "Default: /usr/src/slurm-VERSION.",
+            show_default=False,
+        ),
+    ] = None,
     prefix: Annotated[
         Path,
         typer.Option("--prefix", metavar="DIR", help="Write below this folder, for packages."),
@@ -67,6 +87,7 @@ def live_install(
     from dovetail.live.install.execution import no_check
     from dovetail.live.install.places import Places, look_at_site
     from dovetail.live.install.plan import (
+        InstallPart,
         diff,
         left_behind,
         next_steps,
@@ -84,6 +105,9 @@ def live_install(
     whole = places.prefix == Path("/")  # of a package only its own files can be looked at
     site = look_at_site(places, _own_path(), plugin_folders(conf) if whole else None)
     chosen = _parts(parts)
+    if plugin and not uninstall:
+        site = _with_plugin(site, slurm_source)
+        chosen |= {InstallPart.PLUGIN}
     plan = plan_uninstall(site) if uninstall else plan_install(site, chosen)
     for line in diff(plan).splitlines():
         typer.echo(visible(line))
@@ -101,10 +125,21 @@ def live_install(
             _give_rights(str(conf))
 
 
-def _parts(text: str) -> frozenset[InstallPart]:
-    from dovetail.live.install.plan import InstallPart
+def _with_plugin(site: SlurmSite, source: Path | None) -> SlurmSite:
+    """Built and rehearsed even where it is only shown: who says --yes has seen it work."""
+    from dovetail.live.install.plugin_part import prepare_plugin
 
-    known = {part.value: part for part in InstallPart}
+    if site.plugin_folders is None:
+        raise ConfigError("--plugin is built for the Slurm at hand; leave --prefix out")
+    built, said = prepare_plugin(source, site.plugin_folders)
+    typer.echo(f"site_factor/dovetail: {said}")
+    return replace(site, plugin=built)
+
+
+def _parts(text: str) -> frozenset[InstallPart]:
+    from dovetail.live.install.plan import ALL_PARTS, InstallPart
+
+    known = {part.value: part for part in InstallPart if part in ALL_PARTS}
     names = names_in(text, "--parts")
     unknown = [name for name in names if name not in known]
     if unknown or not names:

@@ -38,6 +38,7 @@ class GpuAssignment(gymnasium.Env[Seen, np.int64]):
     ) -> None:
         pool = AssignmentPool(config or GpuAssignmentConfig(), seeds)
         self.batch = GpuAssignmentBatch(pool)
+        self.observation_space: gymnasium.Space[Any]
         self.observation_space, self.action_space = _spaces(self.batch)
         self._begun = False
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from dovetail.live.config import GuardrailConfig, LiveConfig
 from dovetail.live.cycle.changes import changes_for
-from dovetail.live.cycle.settling import settled
+from dovetail.live.cycle.dead_band import settled
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.displacement import latest_places
@@ -19,7 +19,7 @@ from dovetail.live.model.decision import Change, Decision
 from dovetail.live.model.snapshot import Snapshot
 
 SLACK = 4
-"""One in so many places of `displacement` is kept for the dead band, see settling.py."""
+"""One in so many places of `displacement` is kept for the dead band, see dead_band.py."""
 
 
 TRIES = 5

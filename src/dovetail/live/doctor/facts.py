@@ -105,9 +105,7 @@ def _asked_slurm(facts: Facts) -> Facts:
         admin_level=_said(commands, "sacctmgr", "-n", "-P", *level).strip(),
         submit_script=_submit_script(settings),
         shut_out=shut_out(settings.get("SlurmUser", "").partition("(")[0]),
-        hook_age=min(
-            map(_age, map(Path, hook_scripts(settings, "PrologSlurmctld"))), default=math.inf
-        ),
+        hook_age=min(map(_age, hook_scripts(settings, "PrologSlurmctld")), default=math.inf),
         up=_up(settings),
         clock_gap=_clock_gap(commands),
     )

@@ -11,10 +11,12 @@ import glob
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from dovetail.domain.errors import ConfigError
 from dovetail.files import Untrusted
 from dovetail.files.trust import behind_system_links
+from dovetail.live.plugin.build import NAME
 from dovetail.slurm.conf import includes_of
 
 
@@ -88,6 +90,13 @@ class Places:
         }
 
 
+class PluginFile(NamedTuple):
+    """site_factor/dovetail as it was built for this site."""
+
+    path: Path
+    content: str  # bytes that are not UTF-8 as in every other file here
+
+
 @dataclass(frozen=True, slots=True)
 class SlurmSite:
     """What is there now."""
@@ -97,6 +106,7 @@ class SlurmSite:
     files: Mapping[Path, str] = field(default_factory=dict)  # only those that exist
     included: tuple[str, ...] = ()  # texts of files that slurm.conf includes
     plugin_folders: tuple[Path, ...] | None = None  # None: not to be looked into, as for a package
+    plugin: PluginFile | None = None  # None: none was built
 
 
 def look_at_site(
@@ -106,6 +116,7 @@ def look_at_site(
     known = (
         places.slurm_conf, places.job_submit, places.submit_script, places.config,
         places.submit_settings, places.wake, places.unit, places.alerts,
+        *(folder / NAME for folder in plugin_folders or ()),
     )  # fmt: skip
     files = {path: _read(places.on_disk(path)) for path in known if places.on_disk(path).exists()}
     conf = files.get(places.slurm_conf, "")

@@ -17,8 +17,10 @@ from pathlib import Path
 from dovetail.domain.errors import ConfigError
 from dovetail.live.install.native import native_text, rendered
 from dovetail.live.install.places import SlurmSite
+from dovetail.live.install.plugin_part import plugin_conflicts, plugin_lines
 from dovetail.live.install.sample_config import sample_config
 from dovetail.live.install.slurm_conf import with_block, without_block
+from dovetail.live.plugin.build import NAME
 from dovetail.slurm.conf import settings_of_conf
 
 
@@ -26,12 +28,14 @@ class InstallPart(Enum):
     SERVICE = "service"  # configuration file and systemd unit
     HOOKS = "hooks"  # wake the daemon when a job starts or ends
     SUBMIT = "submit"  # tags and first factors for new jobs
+    PLUGIN = "plugin"  # site_factor/dovetail, built for this Slurm
 
 
 LUA = "job_submit_lua.so"
 """The plug-in that JobSubmitPlugins=lua loads."""
 
-ALL_PARTS = frozenset(InstallPart)
+ALL_PARTS = frozenset(InstallPart) - {InstallPart.PLUGIN}
+"""Those that need nothing to be built."""
 
 USER = "dovetail"
 """The daemon's own: neither root nor Slurm's."""
@@ -74,6 +78,9 @@ def plan_install(site: SlurmSite, parts: frozenset[InstallPart]) -> tuple[FileCh
         ours = rendered("job_submit.lua", values)
         wanted[places.job_submit] = (site.files.get(places.job_submit, ours), 0o644)
         lines.append("JobSubmitPlugins=lua")
+    if InstallPart.PLUGIN in parts and site.plugin is not None:
+        wanted[site.plugin.path] = (site.plugin.content, 0o755)
+        lines += plugin_lines(places, USER)
     conf = _conf_of(site, parts)
     if lines:
         _refuse_conflicts(site, conf, parts)
@@ -89,7 +96,7 @@ def plan_uninstall(site: SlurmSite) -> tuple[FileChange, ...]:
     PrologSlurmctld that is missing would send every job back into the queue.
     """
     places = site.places
-    ours = [places.unit, places.wake, places.submit_script]
+    ours = [places.unit, places.wake, places.submit_script, *_plugins(site)]
     ours += [path for path, own in _ours_if_unchanged(site).items() if site.files.get(path) == own]
     removed = [path for path in ours if path not in _still_named(site)]
     wanted: dict[Path, tuple[str | None, int]] = dict.fromkeys(removed, (None, 0))
@@ -119,7 +126,11 @@ def _still_named(site: SlurmSite) -> set[Path]:
     conf = site.files.get(site.places.slurm_conf, "")
     if conf == without_block(conf):
         return set()
-    return {site.places.wake, site.places.job_submit}
+    return {site.places.wake, site.places.job_submit, *_plugins(site)}
+
+
+def _plugins(site: SlurmSite) -> list[Path]:
+    return [path for path in site.files if path.name == NAME]
 
 
 def _ours_if_unchanged(site: SlurmSite) -> dict[Path, str]:
@@ -161,7 +172,7 @@ def _stands(line: str, site: SlurmSite, conf: str) -> bool:
     """Whether the site's own lines say it already."""
     name, _, value = line.partition("=")
     found = _set_by_site(site, conf).get(name.lower())
-    return found is not None and value in found.split(",")
+    return found is not None and value in (found, *found.split(","))
 
 
 def _refuse_conflicts(site: SlurmSite, conf: str, parts: frozenset[InstallPart]) -> None:
@@ -200,6 +211,8 @@ def _conflicts(site: SlurmSite, conf: str, parts: frozenset[InstallPart]) -> Ite
                 f"{places.job_submit} is the site's own: add as its last line "
                 f"{include_line(site)} and run this again."
             )
+    if InstallPart.PLUGIN in parts:
+        yield from plugin_conflicts(found)
 
 
 def _has_lua(site: SlurmSite) -> bool:
@@ -226,6 +239,9 @@ def diff(changes: Sequence[FileChange]) -> str:
 
 def _diff(change: FileChange) -> Iterator[str]:
     before, after = change.before or "", change.after or ""
+    if "\0" in before + after:
+        yield f"binary file {change.path}: {len(before):,} characters become {len(after):,}\n"
+        return
     lines = difflib.unified_diff(
         before.splitlines(keepends=True),
         after.splitlines(keepends=True),

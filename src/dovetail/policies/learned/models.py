@@ -40,6 +40,11 @@ def rltune(arrays: Arrays, name: str) -> Learned:
 def choice(arrays: Arrays, name: str) -> Learned:
     """An ordering and a placement chosen among the known ones, with estimates that suit them."""
     order, placement = (str(arrays.get(part, "")) for part in ("order", "placement"))
+    if order not in ORDERINGS or placement not in PLACEMENTS:
+        raise ConfigError(
+            f"{name}: chosen was {order[:40]!r} with {placement[:40]!r}, which is not known here; "
+            "update Dovetail, or train it again"
+        )
     return Learned(replace(ORDERINGS[order], name=name), PLACEMENTS[placement])
 
 

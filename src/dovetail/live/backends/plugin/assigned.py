@@ -89,6 +89,16 @@ class Assigned:
             return shown
         return each.factor if shown == 0 or shown in each.before else shown
 
+    def stuck(self, factors: Mapping[int, Factor], now: float) -> bool:
+        """Whether slurmctld had time for a row and did not take it: the plug-in does not work."""
+        for job, each in self._given.items():
+            factor = factors.get(job)
+            if factor is None or factor.frozen or now - each.since <= self.patience:
+                continue
+            if factor.site != each.factor and (factor.site == 0 or factor.site in each.before):
+                return True
+        return False
+
     def overlaid(self, factors: Mapping[int, Factor], now: float) -> dict[int, Factor]:
         """Factors as they will be; those of jobs that were not given any stay as they are."""
         found = dict(factors)

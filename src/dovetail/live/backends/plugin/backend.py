@@ -74,20 +74,23 @@ class PluginBackend:
         assigned, now = self._begun(), self._steady()
         errors: dict[int, str] = {}
         sent: list[int] = []
+        # What the plug-in would not undo, because it does not work or never knew it, Slurm does.
+        deaf = assigned.stuck(self._shown, now)
         for number, change in enumerate(changes):
-            if change.knob is not Knob.SITE_FACTOR or _unknown_undo(change, assigned):
+            known = change.knob is Knob.SITE_FACTOR and change.job in assigned
+            if change.knob is not Knob.SITE_FACTOR or (_undoes(change) and (deaf or not known)):
                 sent.append(number)
-            else:
+            if change.knob is Knob.SITE_FACTOR and (known or not _undoes(change)):
                 errors[number] = refusal(change) or self._assign(change, assigned, now)
         problem = self._write(assigned) if errors else ""
         answers = self._inner.apply([changes[number] for number in sent]) if sent else []
-        told = {number: answer.error for number, answer in zip(sent, answers, strict=True)}
-        told |= {number: error or problem for number, error in errors.items()}
+        told = {number: error or problem for number, error in errors.items()}
+        told |= {number: answer.error for number, answer in zip(sent, answers, strict=True)}
         return [Result(change, told[number]) for number, change in enumerate(changes)]
 
     def _assign(self, change: Change, assigned: Assigned, now: float) -> str:
         assert isinstance(change.after, int)
-        if change.after == 0 and change.reason == UNDO:
+        if _undoes(change):
             assigned.take_back(change.job, now)
             return ""
         shown = self._shown.get(change.job)
@@ -135,6 +138,5 @@ class PluginBackend:
         )  # fmt: skip
 
 
-def _unknown_undo(change: Change, assigned: Assigned) -> bool:
-    """A factor that stands in no table of ours: the plug-in may not know it, Slurm does."""
-    return change.after == 0 and change.reason == UNDO and change.job not in assigned
+def _undoes(change: Change) -> bool:
+    return change.after == 0 and change.reason == UNDO

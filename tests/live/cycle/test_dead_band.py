@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.live.cycle.settling import settled
+from dovetail.live.cycle.dead_band import settled
 
 
 @st.composite

@@ -1,0 +1,224 @@
+"""Choosing an ordering, estimates and a placement; the gate; and trainings made of both."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dovetail.agents.catalogue import ChoiceConfig
+from dovetail.agents.choice.candidates import Candidate, orders, reference, variants
+from dovetail.agents.choice.cells import (
+    CellConfig,
+    number_cells,
+    open_history,
+    validation_cells,
+)
+from dovetail.agents.choice.choose import choose
+from dovetail.agents.gate import Verdict
+from dovetail.agents.history import Site
+from dovetail.agents.players import LocalPlayers
+from dovetail.agents.replays import AHEAD, Cell, Score, mean_score, rearranged
+from dovetail.agents.training import Lesson, train
+from dovetail.domain.errors import ConfigError
+from dovetail.evaluation.run import Run
+from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from dovetail.policies.policy import Policy
+from dovetail.prediction import predict
+from dovetail.prediction.estimates import make_estimates
+from dovetail.traces.synthetic import WORKLOADS, synthesize
+from tests.builders import cluster_of, job, trace_of
+
+TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.0, cluster_gpus=64)
+HERE = Site(TRACE, cluster_of("8x8"))
+EXACT = ChoiceConfig(estimates="exact")
+WORST = Candidate("ljf", "exact", "best-fit")
+LUCKY = "predicted:mixture,order=mean,reserve=q90"
+
+
+def cells(estimates: str = "exact", **more: Any) -> list[Cell]:
+    history = open_history(HERE, estimates)
+    return list(validation_cells(history, CellConfig(estimates, **more)))
+
+
+def test_cells_hold_the_validation_part_after_what_came_before() -> None:
+    found = cells(loads=(0.5, 1.0), jitters=2)
+    assert len(found) == 4
+    for cell in found:
+        assert (len(cell.trace), cell.first) == (600, 400)  # 200 measured, 400 before them
+        assert cell.trace.jobs.ids[-1] == TRACE.jobs.ids[1799]
+        assert np.array_equal(cell.trace.jobs.run, TRACE.jobs.run[1200:1800])
+
+
+def test_another_load_changes_arrivals_alone() -> None:
+    twice = rearranged(TRACE, 2.0, seed=3)
+    span = np.ptp(TRACE.jobs.submit)
+    assert np.ptp(twice.jobs.submit) == pytest.approx(0.5 * span, rel=0.05)
+    assert np.all(np.diff(twice.jobs.submit) >= 0)
+    assert np.array_equal(twice.jobs.run, TRACE.jobs.run)
+    assert not np.array_equal(twice.jobs.submit, rearranged(TRACE, 2.0, seed=4).jobs.submit)
+
+
+def test_predictions_of_a_cell_come_from_the_whole_history() -> None:
+    history = open_history(HERE, "predicted")
+    cell = next(iter(validation_cells(history, CellConfig())))
+    whole = predict(TRACE.slice(0, 1800).jobs)
+    assert np.array_equal(cell.told(LUCKY).seconds, whole.mean[1200:])
+    assert np.array_equal(cell.told(LUCKY).reserve, whole.quantile(0.9)[1200:])
+
+
+def test_a_candidate_is_as_good_as_itself_and_the_worst_order_is_worse() -> None:
+    cell, saf = cells()[0], reference("exact")
+    measured = cell.play(saf)
+    assert measured.against(measured).gain == 0.0
+    assert cell.play(WORST).against(measured).gain > 0.3
+
+
+def test_every_order_meets_every_estimate_and_variants_keep_the_order() -> None:
+    menu = list(orders("predicted"))
+    assert len(set(menu)) == len(menu) == 24
+    assert reference("predicted") in menu
+    others = list(variants(replace(menu[1], estimates=LUCKY)))
+    assert len(set(others)) == len(others) == 6
+    assert {one.estimates.split(",")[1] for one in others} == {"order=mean"}
+    assert {one.estimates for one in orders("limit")} == {"limit"}
+
+
+def test_the_choice_is_the_leader_where_it_is_clearly_ahead_and_else_the_reference() -> None:
+    found = cells()
+    numbers = number_cells([found[:3], found[3:]])
+    with LocalPlayers(found) as players:
+        choice = choose(numbers, "exact", players)
+    gains = [score.gain for _, score in choice.table]
+    clearly = gains[0] <= -AHEAD
+    assert choice.best == (choice.table[0][0] if clearly else reference("exact"))
+    assert gains == sorted(gains)
+    assert gains[0] <= 0.0
+    assert 0.0 in gains
+
+
+def test_a_cluster_without_a_queue_leaves_nothing_to_choose(tmp_path: Path) -> None:
+    calm = Site(TRACE, cluster_of("400x8"))
+    with pytest.raises(ConfigError, match="jobs hardly wait"):
+        train("choice", None, [calm], tmp_path, EXACT)
+
+
+def test_blocks_without_a_queue_say_nothing() -> None:
+    assert math.isnan(mean_score([Score(math.nan, math.nan)]).wait)
+    found = mean_score([Score(-0.2, -0.4, (0.1, math.nan)), Score(math.nan, math.nan)])
+    assert (found.wait, found.bsld, found.tails[0]) == (-0.2, -0.4, 0.1)
+    assert found.worst_tail == 0.1
+
+
+@pytest.mark.parametrize(
+    ("score", "passed", "words"),
+    [
+        (Score(-0.2, -0.2, (0.0,)), True, "the learned policy is kept"),
+        (Score(-0.09, -0.09, (0.0,)), False, "not clearly ahead"),
+        (Score(-0.5, 0.0, (0.0,)), True, "the learned policy is kept"),
+        (Score(-0.3, 0.05, (0.0,)), False, "not clearly ahead"),
+        (Score(-0.5, -0.5, (0.0, 0.2)), False, "jobs of 2-4 GPUs would pay"),
+        (Score(math.nan, math.nan), False, "could be measured"),
+    ],
+)
+def test_the_gate_asks_for_a_clear_lead_that_no_size_of_jobs_pays_for(
+    score: Score, passed: bool, words: str
+) -> None:
+    assert Verdict(score).passed is passed
+    assert words in str(Verdict(score))
+    assert AHEAD == 0.1
+
+
+def learned(candidate: Candidate) -> Any:
+    """A learner that hands over what it is told to."""
+
+    def learner(lesson: Lesson, config: Any) -> Checkpoint:
+        lesson.report(None)
+        return candidate.checkpoint({"epoch": 7})
+
+    return learner
+
+
+def test_a_sabotaged_learner_never_replaces_the_choice(tmp_path: Path) -> None:
+    found = train("sabotaged", learned(WORST), [HERE], tmp_path, EXACT)
+    assert found.kind == "choice"
+    assert str(found.arrays["order"]) != "ljf"
+    assert found.card["gate"]["passed"] is False
+    assert found.card["gate"]["wait"] > 0.1
+    assert "the choice is kept" in found.card["gate"]["sentence"]
+    assert found.card["learned"] == {"epoch": 7}
+
+
+def test_what_is_clearly_better_passes(tmp_path: Path) -> None:
+    # Bursts of long jobs, then short ones. Under such noise no order knows them apart.
+    bursts = [job(submit=20_000.0 * burst, run=run, gpus=8)
+              for burst in range(60) for run in 4 * [4000] + 4 * [15]]  # fmt: skip
+    site, config = Site(trace_of(*bursts), cluster_of("1x8")), ChoiceConfig(estimates="noisy:9")
+    informed = learned(Candidate("sjf", "exact", "best-fit"))
+    found = train("informed", informed, [site], tmp_path, config)
+    assert found.card["gate"]["passed"] is True
+    assert found.estimates == "exact"
+
+
+def test_ctrl_c_while_learning_keeps_the_choice_and_the_same_call_goes_on(tmp_path: Path) -> None:
+    def interrupted(lesson: Lesson, config: Any) -> Checkpoint:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train("slow", interrupted, [HERE], tmp_path, EXACT)
+    kept = load_checkpoint(tmp_path)
+    assert kept.kind == "choice"
+    assert "gate" not in kept.card
+    told: list[Any] = []
+    found = train("slow", learned(WORST), [HERE], tmp_path, EXACT, told.append)
+    assert told == [None]  # nothing was chosen again
+    assert found.card["choice"] == kept.card["choice"]
+    again = train("slow", interrupted, [HERE], tmp_path, EXACT)  # it is finished: no learner runs
+    assert again.card == found.card
+
+
+def test_another_training_into_the_same_folder_is_refused(tmp_path: Path) -> None:
+    train("choice", None, [HERE], tmp_path, EXACT)
+    with pytest.raises(ConfigError, match="other settings"):
+        train("choice", None, [HERE], tmp_path, replace(EXACT, seed=1))
+
+
+def test_the_last_tenth_stays_unseen(tmp_path: Path) -> None:
+    changed = TRACE.jobs.run.copy()
+    changed[1800:] *= 3.0
+    other = Site(replace(TRACE, jobs=replace(TRACE.jobs, run=changed)), HERE.cluster)
+    one = train("choice", None, [HERE], tmp_path / "one", EXACT)
+    two = train("choice", None, [other], tmp_path / "two", EXACT)
+    assert one.card["choice"] == two.card["choice"]
+
+
+def test_a_chosen_policy_goes_by_the_estimates_that_it_was_chosen_with(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    save_checkpoint(folder, Candidate("sjf", LUCKY, "lifetime").checkpoint({}))
+    policy = Policy(str(folder))
+    assert (policy.told("predicted"), policy.told("limit")) == (LUCKY, "limit")
+    assert Policy("saf").told("predicted") == "predicted"
+    run = Run.of(TRACE, HERE.cluster, policy, "predicted")
+    schedule = run.replay()
+    assert schedule.config["estimates"] == LUCKY
+    assert schedule.config["placement"] == "lifetime"
+    same = Run.of(TRACE, HERE.cluster, "sjf@lifetime", make_estimates(TRACE, LUCKY)).replay()
+    assert np.array_equal(schedule.start, same.start)
+
+
+def test_a_choice_that_names_nothing_known_is_refused(tmp_path: Path) -> None:
+    arrays = {"order": np.array("saff"), "placement": np.array("best-fit")}
+    save_checkpoint(tmp_path / "model", Checkpoint("choice", arrays, {}))
+    with pytest.raises(ConfigError, match="'saff' with 'best-fit', which is not known"):
+        Policy(str(tmp_path / "model"))
+
+
+def test_jobs_that_all_wait_alike_make_one_size_class() -> None:
+    trace = trace_of(*(job(submit=60.0 * i, run=3600, gpus=8) for i in range(200)))
+    cell = Cell(trace, cluster_of("1x8"), None, first=100)
+    tails = cell.play(reference("exact")).tails
+    assert np.flatnonzero(~np.isnan(tails)).tolist() == [2]  # 5-8 GPUs
