@@ -22,7 +22,7 @@ def who_pays_rows(groups: Iterable[GroupWaits], most: int = MOST) -> list[tuple[
     [('size', '1 GPU', '9', '1.7 min', '50.0 s', '-50 %', '0 s', '1.0 min', 'new')]
     """
     shown: dict[str, int] = {}
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for group in groups:
         shown[group.grouping] = shown.get(group.grouping, 0) + 1
         if shown[group.grouping] <= most:
