@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.adlro.evaluation import Played, play_pool
+from dovetail.agents.adlro.evaluation import PlayedEpisodes, play_pool
 from dovetail.agents.adlro.heuristics import HEURISTICS, Assigner
 from dovetail.agents.adlro.hyper_score import hyper_score, ideal_completion_times
 from dovetail.agents.adlro.networks import PairNetwork
@@ -74,7 +74,7 @@ def run() -> dict[str, Any]:
     return result
 
 
-def _row(name: str, played: dict[str, Played], ideal: Floats) -> dict[str, Any]:
+def _row(name: str, played: dict[str, PlayedEpisodes], ideal: Floats) -> dict[str, Any]:
     ours = played[name]
     row: dict[str, Any] = {
         "completion_time": round(float(ours.completion_time.mean()), 1),
@@ -96,7 +96,7 @@ def _row(name: str, played: dict[str, Played], ideal: Floats) -> dict[str, Any]:
     return row
 
 
-def regression(played: dict[str, Played]) -> dict[str, Any]:
+def regression(played: dict[str, PlayedEpisodes]) -> dict[str, Any]:
     """Completion time (s) on utilisation (%), over episodes, within and over algorithms."""
     names = list(played)
     used = [100 * played[name].utilisation for name in names]

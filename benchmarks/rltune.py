@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.workloads import folder
 from dovetail.agents.catalogue import ChoiceConfig
-from dovetail.agents.choice.cells import History
+from dovetail.agents.choice.cells import SiteHistory
 from dovetail.agents.evolution.training import TrainingConfig
 from dovetail.agents.evolution.training import learn as evolve
 from dovetail.agents.history import Site, divide
@@ -115,15 +115,15 @@ def measure_trace(name: str, arms: tuple[str, ...], seeds: int) -> None:
     _write(name, result)
 
 
-def known_part(site: Site, draws: Draws) -> History:
+def known_part(site: Site, draws: Draws) -> SiteHistory:
     """As training opens it; a prediction knows the past only, so that of all jobs serves."""
     parts = divide(site.trace, 1)
     known = site.trace.slice(0, parts.known)
     forecast = draws.knowledge.forecast("mixture").take(slice(0, parts.known))
-    return History(site, known, forecast, len(parts.learning))
+    return SiteHistory(site, known, forecast, len(parts.learning))
 
 
-def _train(name: str, arm: str, seed: int, site: Site, history: History) -> Path:
+def _train(name: str, arm: str, seed: int, site: Site, history: SiteHistory) -> Path:
     path = MODELS / name / f"{arm}-{seed}"
     began = time.perf_counter()
     learner: Any

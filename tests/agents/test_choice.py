@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dovetail.agents.catalogue import ChoiceConfig
-from dovetail.agents.choice.candidates import Candidate, orders, reference, variants
+from dovetail.agents.choice.candidates import PolicyCandidate, orders, reference, variants
 from dovetail.agents.choice.cells import (
     CellConfig,
     number_cells,
@@ -19,10 +19,10 @@ from dovetail.agents.choice.cells import (
     validation_cells,
 )
 from dovetail.agents.choice.choose import choose
-from dovetail.agents.gate import Verdict
+from dovetail.agents.gate import GateVerdict
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
-from dovetail.agents.replays import AHEAD, Cell, Score, mean_score, rearranged
+from dovetail.agents.replays import AHEAD, ReplayCell, Score, mean_score, rearranged
 from dovetail.agents.training import Lesson, train
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.run import Run
@@ -36,11 +36,11 @@ from tests.builders import cluster_of, job, trace_of
 TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.0, cluster_gpus=64)
 HERE = Site(TRACE, cluster_of("8x8"))
 EXACT = ChoiceConfig(estimates="exact")
-WORST = Candidate("ljf", "exact", "best-fit")
+WORST = PolicyCandidate("ljf", "exact", "best-fit")
 LUCKY = "predicted:mixture,order=mean,reserve=q90"
 
 
-def cells(estimates: str = "exact", **more: Any) -> list[Cell]:
+def cells(estimates: str = "exact", **more: Any) -> list[ReplayCell]:
     history = open_history(HERE, estimates)
     return list(validation_cells(history, CellConfig(estimates, **more)))
 
@@ -128,12 +128,12 @@ def test_blocks_without_a_queue_say_nothing() -> None:
 def test_the_gate_asks_for_a_clear_lead_that_no_size_of_jobs_pays_for(
     score: Score, passed: bool, words: str
 ) -> None:
-    assert Verdict(score).passed is passed
-    assert words in str(Verdict(score))
+    assert GateVerdict(score).passed is passed
+    assert words in str(GateVerdict(score))
     assert AHEAD == 0.1
 
 
-def learned(candidate: Candidate) -> Any:
+def learned(candidate: PolicyCandidate) -> Any:
     """A learner that hands over what it is told to."""
 
     def learner(lesson: Lesson, config: Any) -> Checkpoint:
@@ -158,7 +158,7 @@ def test_what_is_clearly_better_passes(tmp_path: Path) -> None:
     bursts = [job(submit=20_000.0 * burst, run=run, gpus=8)
               for burst in range(60) for run in 4 * [4000] + 4 * [15]]  # fmt: skip
     site, config = Site(trace_of(*bursts), cluster_of("1x8")), ChoiceConfig(estimates="noisy:9")
-    informed = learned(Candidate("sjf", "exact", "best-fit"))
+    informed = learned(PolicyCandidate("sjf", "exact", "best-fit"))
     found = train("informed", informed, [site], tmp_path, config)
     assert found.card["gate"]["passed"] is True
     assert found.estimates == "exact"
@@ -198,7 +198,7 @@ def test_the_last_tenth_stays_unseen(tmp_path: Path) -> None:
 
 def test_a_chosen_policy_goes_by_the_estimates_that_it_was_chosen_with(tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    save_checkpoint(folder, Candidate("sjf", LUCKY, "lifetime").checkpoint({}))
+    save_checkpoint(folder, PolicyCandidate("sjf", LUCKY, "lifetime").checkpoint({}))
     policy = Policy(str(folder))
     assert (policy.told("predicted"), policy.told("limit")) == (LUCKY, "limit")
     assert Policy("saf").told("predicted") == "predicted"
@@ -219,6 +219,6 @@ def test_a_choice_that_names_nothing_known_is_refused(tmp_path: Path) -> None:
 
 def test_jobs_that_all_wait_alike_make_one_size_class() -> None:
     trace = trace_of(*(job(submit=60.0 * i, run=3600, gpus=8) for i in range(200)))
-    cell = Cell(trace, cluster_of("1x8"), None, first=100)
+    cell = ReplayCell(trace, cluster_of("1x8"), None, first=100)
     tails = cell.play(reference("exact")).tails
     assert np.flatnonzero(~np.isnan(tails)).tolist() == [2]  # 5-8 GPUs

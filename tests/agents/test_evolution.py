@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from dovetail.agents.choice.candidates import Candidate
+from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.evolution.search import Evolution
-from dovetail.agents.evolution.training import Member, start_at
-from dovetail.agents.replays import Cell, Score
+from dovetail.agents.evolution.training import EvolutionMember, start_at
+from dovetail.agents.replays import ReplayCell, Score
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
@@ -47,8 +47,8 @@ def test_a_loss_is_led_by_the_worse_of_both_measures_and_by_who_pays() -> None:
 @pytest.mark.parametrize("order", ["saf", "sjf"])
 @pytest.mark.parametrize("placement", ["best-fit", "lifetime"])
 def test_an_index_starts_as_the_choice(order: str, placement: str) -> None:
-    choice = Candidate(order, "exact", placement)
-    start = Member("index", start_at(FAMILIES["index"], choice), "exact")
-    cell = Cell(TRACE, cluster_of("8x8"), None, first=1000)
+    choice = PolicyCandidate(order, "exact", placement)
+    start = EvolutionMember("index", start_at(FAMILIES["index"], choice), "exact")
+    cell = ReplayCell(TRACE, cluster_of("8x8"), None, first=1000)
     # Logarithms break a few ties of g · e in another way.
     assert cell.play(start).against(cell.play(choice)).gain == pytest.approx(0.0, abs=0.02)

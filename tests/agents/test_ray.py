@@ -11,10 +11,10 @@ import pytest
 
 from dovetail.agents.choice.candidates import reference
 from dovetail.agents.engines import ENGINES
-from dovetail.agents.evolution.training import Member
+from dovetail.agents.evolution.training import EvolutionMember
 from dovetail.agents.players import LocalPlayers
 from dovetail.agents.ray_players import STAY_LOCAL, RayPlayers
-from dovetail.agents.replays import Cell, Replay
+from dovetail.agents.replays import Replay, ReplayCell
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.traces.synthetic import WORKLOADS, synthesize
@@ -36,12 +36,12 @@ def after_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("after_ray")
 def test_ray_finds_what_one_process_finds_and_stays_on_the_loopback() -> None:
-    cells = [Cell(TRACE, cluster_of("8x8"), None, first, seed=3) for first in (500, 900)]
+    cells = [ReplayCell(TRACE, cluster_of("8x8"), None, first, seed=3) for first in (500, 900)]
     rival = reference("noisy:1")
     replays = [Replay(cell, cell.play(rival)) for cell in cells]
     family = FAMILIES["index"]
     tasks = [
-        (number, Member("index", family.start + step * family.scale, "noisy:1"))
+        (number, EvolutionMember("index", family.start + step * family.scale, "noisy:1"))
         for step in range(3)
         for number in (0, 1)
     ]

@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 
 from dovetail.agents.choice.candidates import reference
-from dovetail.agents.evolution.training import EvolutionProgress, Member, TrainingConfig, learn
+from dovetail.agents.evolution.training import (
+    EvolutionMember,
+    EvolutionProgress,
+    TrainingConfig,
+    learn,
+)
 from dovetail.agents.history import Site, facts
 from dovetail.agents.players import LocalPlayers, Playable
-from dovetail.agents.replays import Cell, Replay, Score
+from dovetail.agents.replays import Replay, ReplayCell, Score
 from dovetail.agents.training import train as train_in_steps
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.run import Run
@@ -109,9 +114,9 @@ def test_training_never_sees_the_last_tenth(tmp_path: Path) -> None:
 
 
 def test_two_workers_find_what_one_finds() -> None:
-    cell = Cell(TRACE, CLUSTER, None, first=1000)
+    cell = ReplayCell(TRACE, CLUSTER, None, first=1000)
     replays: list[Playable] = [cell, Replay(cell, cell.play(reference("noisy:1")))]
-    member = Member("index", FAMILIES["index"].start, "noisy:1")
+    member = EvolutionMember("index", FAMILIES["index"].start, "noisy:1")
     with LocalPlayers(replays, 1) as one, LocalPlayers(replays, 2) as two:
         tasks = [(1, member), (1, reference("noisy:1"))]
         assert repr(one.play(tasks)) == repr(two.play(tasks))  # NaN equals nothing

@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 
 import dovetail.envs
-from dovetail.agents.choice.candidates import Candidate, reference
+from dovetail.agents.choice.candidates import PolicyCandidate, reference
 from dovetail.agents.evolution.search import Evolution
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill, Ordering
@@ -130,7 +130,7 @@ def of_slices() -> Mapping[str, Any]:
 
 OWN: dict[str, dict[str, Any]] = {
     "agents.replays": {
-        "contestant": Candidate("sjf", "exact", "best-fit"), "rival": reference("exact"),
+        "contestant": PolicyCandidate("sjf", "exact", "best-fit"), "rival": reference("exact"),
     },
     "agents.evolution.search": {"start": np.zeros(3), "loss": lambda c: float((c**2).sum())},
     "agents.evolution.search_file": {"search": Evolution(np.zeros(3), 0.1, 8, 0), "facts": {}},

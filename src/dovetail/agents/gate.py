@@ -19,7 +19,7 @@ from dovetail.domain.units import share
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     """How what was learned stands to what was chosen, and whether that is enough."""
 
     score: Score
@@ -64,7 +64,7 @@ class Verdict:
 
 def judge(
     learned: Contestant, chosen: Contestant, cells: Sequence[CellsOfSite], players: Players
-) -> Verdict:
+) -> GateVerdict:
     """Play both on every cell that the players hold."""
     numbers = [number for site in cells for number in site.numbers]
     tasks = [(number, one) for one in (learned, chosen) for number in numbers]
@@ -73,4 +73,6 @@ def judge(
     scores = dict(
         zip(numbers, (a.against(b) for a, b in zip(ours, theirs, strict=True)), strict=True)
     )
-    return Verdict(mean_score([mean_score([scores[n] for n in site.numbers]) for site in cells]))
+    return GateVerdict(
+        mean_score([mean_score([scores[n] for n in site.numbers]) for site in cells])
+    )

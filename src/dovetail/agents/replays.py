@@ -1,6 +1,6 @@
 """Parts of a history to be played: at several loads, with arrivals a little other, and measured.
 
-    cell = Cell(rearranged(trace, load=1.1, seed=3), cluster, None, first=100)
+    cell = ReplayCell(rearranged(trace, load=1.1, seed=3), cluster, None, first=100)
     ours, theirs = cell.play(contestant), cell.play(rival)
     ours.against(theirs)          # Score(wait=-0.08, bsld=-0.12, ...): both better
 
@@ -135,7 +135,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ReplayCell:
     """Jobs on a cluster, measured from row `first` on; those before bring it to its usual state."""
 
     trace: Trace
@@ -167,7 +167,7 @@ class Cell:
 class Replay:
     """A cell and what the rival made of it."""
 
-    cell: Cell
+    cell: ReplayCell
     rival: Measured
 
     def play(self, contestant: Contestant) -> Score:

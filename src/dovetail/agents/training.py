@@ -17,18 +17,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from dovetail.agents.choice.candidates import Candidate
+from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.choice.cells import (
     CellConfig,
     CellsOfSite,
-    History,
+    SiteHistory,
     number_cells,
     open_history,
     validation_cells,
 )
 from dovetail.agents.choice.choose import choose
 from dovetail.agents.engines import Engine
-from dovetail.agents.gate import Verdict, judge
+from dovetail.agents.gate import GateVerdict, judge
 from dovetail.agents.history import Site, facts, refuse_other
 from dovetail.agents.players import LocalPlayers
 from dovetail.domain.errors import ConfigError
@@ -51,8 +51,8 @@ Report = Callable[[Any], None]
 class Lesson:
     """What a learner is given."""
 
-    histories: Sequence[History]
-    choice: Candidate  # the start, and the rival
+    histories: Sequence[SiteHistory]
+    choice: PolicyCandidate  # the start, and the rival
     folder: Path  # its own, in which it goes on after an interruption
     report: Report
     workers: int
@@ -81,7 +81,7 @@ def train(
     report: Report = lambda progress: None,
     workers: int = 1,
     engine: Engine = LocalPlayers,
-    histories: Sequence[History] | None = None,
+    histories: Sequence[SiteHistory] | None = None,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
@@ -99,7 +99,7 @@ def train(
     if begun is None:
         begun = _choose(histories, cells, about, folder, report, workers, engine)
     chosen = begun["choice"]
-    choice = Candidate(chosen["order"], chosen["estimates"], chosen["placement"])
+    choice = PolicyCandidate(chosen["order"], chosen["estimates"], chosen["placement"])
     if learner is None:
         return load_checkpoint(folder)
     lesson = Lesson(histories, choice, folder / LEARNING, report, workers, engine)
@@ -127,14 +127,14 @@ def _begun(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _cells(
-    histories: Sequence[History], config: CellConfig
+    histories: Sequence[SiteHistory], config: CellConfig
 ) -> tuple[list[Any], tuple[CellsOfSite, ...]]:
     of_sites = [list(validation_cells(history, config)) for history in histories]
     return [cell for of_site in of_sites for cell in of_site], number_cells(of_sites)
 
 
 def _choose(
-    histories: Sequence[History],
+    histories: Sequence[SiteHistory],
     config: CellConfig,
     about: dict[str, Any],
     folder: Path,
@@ -151,13 +151,13 @@ def _choose(
 
 
 def _judge(
-    histories: Sequence[History],
+    histories: Sequence[SiteHistory],
     config: CellConfig,
     learned: Checkpoint,
-    choice: Candidate,
+    choice: PolicyCandidate,
     workers: int,
     engine: Engine,
-) -> Verdict:
+) -> GateVerdict:
     other = replace(config, seed=config.seed + JUDGING)
     cells, numbers = _cells(histories, other)
     with engine(cells, workers) as players:

@@ -14,7 +14,7 @@ import numpy as np
 from dovetail.compiled.functions import LazyFunction, kernel
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
 from dovetail.domain.policy import OBSERVE, PREDICT, History, OnlinePredictor
-from dovetail.prediction.sorting import sort_few
+from dovetail.prediction.selection import sort_few
 
 RECENT = 15
 """Run times kept per group: enough for a steady median, few enough to follow a user's change."""

@@ -13,8 +13,8 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints, Jobs
 from dovetail.prediction.distribution import LEVELS, Distribution
 from dovetail.prediction.observed import enforced_limits, log_runs
+from dovetail.prediction.selection import order_few
 from dovetail.prediction.similarity import levels_of
-from dovetail.prediction.sorting import order_few
 from dovetail.prediction.timeline import Timeline
 
 REMEMBERED = 15

@@ -20,7 +20,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.prediction.distribution import LEVELS
 from dovetail.prediction.features import Table
-from dovetail.prediction.sorting import kth_smallest
+from dovetail.prediction.selection import kth_smallest
 
 Binned = NDArray[np.uint8]
 

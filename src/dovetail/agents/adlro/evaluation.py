@@ -14,7 +14,7 @@ from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedEpisodes:
     """One value per episode."""
 
     completion_time: Floats  # seconds, mean over jobs
@@ -22,7 +22,7 @@ class Played:
     utilisation: Floats  # share of GPU time
 
 
-def play(config: GpuAssignmentConfig, seeds: Sequence[int], assign: Assigner) -> Played:
+def play(config: GpuAssignmentConfig, seeds: Sequence[int], assign: Assigner) -> PlayedEpisodes:
     """Every seed's episode once, side by side."""
     return play_pool(AssignmentPool(config, seeds), assign)
 
@@ -31,12 +31,12 @@ def play_pool(
     pool: AssignmentPool,
     assign: Assigner,
     watch: Callable[[GpuAssignmentBatch], None] | None = None,
-) -> Played:
+) -> PlayedEpisodes:
     """The same on episodes that are drawn already; `watch` looks on before every decision."""
     count = len(pool)
     batch = GpuAssignmentBatch(pool, count)
     batch.begin({"episode": np.arange(count)})
-    found = {name: np.full(count, np.nan) for name in Played.__dataclass_fields__}
+    found = {name: np.full(count, np.nan) for name in PlayedEpisodes.__dataclass_fields__}
     while any(np.isnan(values).any() for values in found.values()):
         if watch is not None:
             watch(batch)
@@ -46,4 +46,4 @@ def play_pool(
             fresh = batch.dones & np.isnan(found["throughput"])
             for name, values in found.items():
                 values[fresh] = ended[name][fresh]
-    return Played(**found)
+    return PlayedEpisodes(**found)

@@ -21,7 +21,7 @@ Assigner = Callable[[Seen], Ints]
 """From what all environments show to an action for each."""
 
 
-class Situation:
+class AssignmentView:
     """What one environment shows, in units that rules think in."""
 
     def __init__(self, seen: Seen, e: int) -> None:
@@ -44,11 +44,11 @@ class Situation:
         return int(np.where(self.free, self.speed[job], -1.0).argmax())
 
 
-def each(rule: Callable[[Situation], int]) -> Assigner:
+def each(rule: Callable[[AssignmentView], int]) -> Assigner:
     """A rule for one environment as one for many."""
 
     def assign(seen: Seen) -> Ints:
-        return np.array([rule(Situation(seen, e)) for e in range(len(seen["mask"]))])
+        return np.array([rule(AssignmentView(seen, e)) for e in range(len(seen["mask"]))])
 
     return assign
 
@@ -62,7 +62,7 @@ def static_affinity(config: GpuAssignmentConfig) -> Assigner:
     """Each kind has its GPU type, set beforehand; a job waits for one of these."""
     home = affinity(config)
 
-    def rule(s: Situation) -> int:
+    def rule(s: AssignmentView) -> int:
         for job in range(s.count):
             own = s.free & (s.type == home[int(s.kind[job])])
             if own.any():
@@ -91,7 +91,7 @@ def affinity(config: GpuAssignmentConfig) -> Mapping[int, int]:
 def sjf_best_fit(config: GpuAssignmentConfig) -> Assigner:
     """The job that would end soonest, by estimate, on the free GPU that suits it best."""
 
-    def rule(s: Situation) -> int:
+    def rule(s: AssignmentView) -> int:
         length = np.where(s.free, s.estimate[:, None] / s.speed, np.inf)
         job = int(length.min(axis=1).argmin())
         return s.action(job, s.fastest_free(job))
@@ -102,7 +102,7 @@ def sjf_best_fit(config: GpuAssignmentConfig) -> Assigner:
 def earliest_finish(config: GpuAssignmentConfig) -> Assigner:
     """Shortest first, each where it would end first, busy GPUs included: it may wait for those."""
 
-    def rule(s: Situation) -> int:
+    def rule(s: AssignmentView) -> int:
         ready = np.where(s.free, 0.0, s.left)
         for job in np.argsort(s.estimate, kind="stable").tolist():
             end = ready + s.estimate[job] / s.speed[job]
@@ -122,7 +122,7 @@ def max_min(config: GpuAssignmentConfig) -> Assigner:
     """As Gavel: shares of GPU types per kind that lift the worst-off kind most, then followed."""
     share = fair_shares(config)
 
-    def rule(s: Situation) -> int:
+    def rule(s: AssignmentView) -> int:
         weight = np.where(s.free, share[s.kind][:, s.type] * s.speed, -1.0)
         # Ties, and kinds that are due nowhere now, go to the older job on the faster GPU.
         weight = weight + 1e-3 * s.speed * s.free

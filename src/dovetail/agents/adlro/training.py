@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from dovetail.agents.adlro.evaluation import Played, play_pool
+from dovetail.agents.adlro.evaluation import PlayedEpisodes, play_pool
 from dovetail.agents.adlro.heuristics import Assigner, earliest_finish
 from dovetail.agents.adlro.networks import NETWORKS
 from dovetail.agents.dqn.config import DqnConfig
@@ -76,6 +76,6 @@ def at_size(config: GpuAssignmentConfig, factor: int) -> GpuAssignmentConfig:
     return replace(config, gpus=gpus, jobs=config.jobs * factor)
 
 
-def gain(ours: Played, theirs: Played) -> float:
+def gain(ours: PlayedEpisodes, theirs: PlayedEpisodes) -> float:
     """By how much mean completion time is shorter."""
     return 1.0 - float(np.mean(ours.completion_time) / np.mean(theirs.completion_time))

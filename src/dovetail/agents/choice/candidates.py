@@ -27,7 +27,7 @@ PLACEMENT = ("best-fit", "lifetime")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PolicyCandidate:
     """An ordering, the estimates that it and its reservations go by, and a placement."""
 
     order: str
@@ -50,21 +50,21 @@ class Candidate:
         )
 
 
-def reference(estimates: str) -> Candidate:
+def reference(estimates: str) -> PolicyCandidate:
     """What all candidates are compared with: SAF, the strongest single heuristic."""
-    return Candidate("saf", _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+    return PolicyCandidate("saf", _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
 
 
-def orders(estimates: str) -> Iterator[Candidate]:
+def orders(estimates: str) -> Iterator[PolicyCandidate]:
     """Every ordering with every estimate for the order; reservations and nodes as usual."""
     for order in BY_ESTIMATE:
         for summary in ORDER if is_predicted(estimates) else ORDER[:1]:
-            yield Candidate(order, _spec(estimates, summary, RESERVE[0]), PLACEMENT[0])
+            yield PolicyCandidate(order, _spec(estimates, summary, RESERVE[0]), PLACEMENT[0])
     for order in BY_OTHERS:
-        yield Candidate(order, _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+        yield PolicyCandidate(order, _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
 
 
-def variants(candidate: Candidate) -> Iterator[Candidate]:
+def variants(candidate: PolicyCandidate) -> Iterator[PolicyCandidate]:
     """The same order with every estimate for reservations and every placement."""
     for placement in PLACEMENT:
         if not is_predicted(candidate.estimates):

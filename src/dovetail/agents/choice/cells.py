@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.agents.history import Site, divide
-from dovetail.agents.replays import Cell, rearranged
+from dovetail.agents.replays import ReplayCell, rearranged
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
 from dovetail.prediction.distribution import Distribution
@@ -37,7 +37,7 @@ class CellConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class SiteHistory:
     """What training may see of a site, with what was predicted of every job when it came."""
 
     site: Site
@@ -53,17 +53,17 @@ class CellsOfSite:
     numbers: tuple[int, ...]
 
 
-def open_history(site: Site, estimates: str) -> History:
+def open_history(site: Site, estimates: str) -> SiteHistory:
     """The known part of a history. Predictions are made once, for all that is played later."""
     parts = divide(site.trace, 1)
     known = site.trace.slice(0, parts.known)
     forecast = None
     if is_predicted(estimates):
         forecast = predict(known.jobs, Request.parse(estimates).predictor)
-    return History(site, known, forecast, len(parts.learning))
+    return SiteHistory(site, known, forecast, len(parts.learning))
 
 
-def validation_cells(history: History, config: CellConfig) -> Iterator[Cell]:
+def validation_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCell]:
     """The validation part at every load and jitter, after a part of what came before it."""
     measured = min(config.longest, len(history.trace) - history.learning)
     from_row = len(history.trace) - measured
@@ -75,10 +75,12 @@ def validation_cells(history: History, config: CellConfig) -> Iterator[Cell]:
             yield cut(history, begin, len(history.trace), first, load, seed)
 
 
-def cut(history: History, begin: int, end: int, first: int, load: float, seed: int) -> Cell:
+def cut(
+    history: SiteHistory, begin: int, end: int, first: int, load: float, seed: int
+) -> ReplayCell:
     """Jobs of a history at another load; the first ones fill the cluster."""
     rows = slice(begin, end)
-    return Cell(
+    return ReplayCell(
         trace=rearranged(history.trace.slice(begin, end), load, seed),
         cluster=history.site.cluster,
         forecast=None if history.forecast is None else history.forecast.take(rows),
@@ -87,7 +89,7 @@ def cut(history: History, begin: int, end: int, first: int, load: float, seed: i
     )
 
 
-def number_cells(cells: Sequence[Sequence[Cell]]) -> tuple[CellsOfSite, ...]:
+def number_cells(cells: Sequence[Sequence[ReplayCell]]) -> tuple[CellsOfSite, ...]:
     """Which number each site's cells have when all stand in one list."""
     found, at = [], 0
     for of_site in cells:

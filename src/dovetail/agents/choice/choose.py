@@ -1,7 +1,7 @@
 """Choose by halving: many candidates on few cells, the better ones on all of them.
 
 choice = choose(cells_of(sites, config), estimates="predicted", players=players)
-choice.best                  # Candidate(order="saf", estimates="predicted:...", ...)
+choice.best                  # PolicyCandidate(order="saf", estimates="predicted:...", ...)
 choice.table                 # the last ones, each with its Score against the reference
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.choice.candidates import Candidate, orders, reference, variants
+from dovetail.agents.choice.candidates import PolicyCandidate, orders, reference, variants
 from dovetail.agents.choice.cells import CellsOfSite
 from dovetail.agents.players import Players
 from dovetail.agents.replays import AHEAD, Measured, Score, mean_score
@@ -30,18 +30,18 @@ class ChoiceProgress:
 
     epoch: int
     epochs: int
-    best: Candidate
+    best: PolicyCandidate
 
     def __str__(self) -> str:
         return f"choosing, replay {self.epoch}/{self.epochs}: best so far {self.best}"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PolicyChoice:
     """The leading candidate if it is clearly ahead of the reference, else the reference."""
 
-    best: Candidate
-    table: tuple[tuple[Candidate, Score], ...]  # best first
+    best: PolicyCandidate
+    table: tuple[tuple[PolicyCandidate, Score], ...]  # best first
 
     def facts(self) -> dict[str, Any]:
         """For the card of a checkpoint."""
@@ -67,14 +67,16 @@ class _Race:
         self,
         cells: Sequence[CellsOfSite],
         players: Players,
-        rival: Candidate,
+        rival: PolicyCandidate,
         report: Callable[[ChoiceProgress], None],
     ) -> None:
         self.cells, self.players, self.rival, self.report = cells, players, rival, report
-        self.found: dict[tuple[Candidate, int], Measured] = {}
+        self.found: dict[tuple[PolicyCandidate, int], Measured] = {}
         self.best, self.planned = rival, 0
 
-    def rank(self, candidates: Iterable[Candidate], numbers: Sequence[int]) -> list[Candidate]:
+    def rank(
+        self, candidates: Iterable[PolicyCandidate], numbers: Sequence[int]
+    ) -> list[PolicyCandidate]:
         """Best first, by these cells."""
         entered = list(dict.fromkeys([self.rival, *candidates]))
         tasks = [
@@ -97,7 +99,7 @@ class _Race:
         self.best = ranked[0]
         return ranked
 
-    def score(self, candidate: Candidate, numbers: Sequence[int]) -> Score:
+    def score(self, candidate: PolicyCandidate, numbers: Sequence[int]) -> Score:
         """Against the reference: the mean of each site's mean, so that sites count alike."""
         of_sites = []
         for site in self.cells:
@@ -121,7 +123,7 @@ def choose(
     estimates: str,
     players: Players,
     report: Callable[[ChoiceProgress], None] = lambda progress: None,
-) -> Choice:
+) -> PolicyChoice:
     """The best candidate; `players` hold the cells."""
     race = _Race(cells, players, reference(estimates), report)
     everywhere = [number for site in cells for number in site.numbers]
@@ -131,7 +133,7 @@ def choose(
     best = race.rank(best, everywhere)
     table = tuple((one, race.score(one, everywhere)) for one in best)
     leader, score = table[0]
-    return Choice(leader if score.gain <= -AHEAD else race.rival, table)
+    return PolicyChoice(leader if score.gain <= -AHEAD else race.rival, table)
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:

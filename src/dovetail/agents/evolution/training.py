@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.choice.candidates import Candidate
-from dovetail.agents.choice.cells import LOADS, CellConfig, History, cut, validation_cells
+from dovetail.agents.choice.candidates import PolicyCandidate
+from dovetail.agents.choice.cells import LOADS, CellConfig, SiteHistory, cut, validation_cells
 from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
 from dovetail.agents.history import facts
 from dovetail.agents.players import Players
-from dovetail.agents.replays import Cell, Replay, Score, mean_score
+from dovetail.agents.replays import Replay, ReplayCell, Score, mean_score
 from dovetail.agents.training import Lesson
 from dovetail.agents.training_run import TrainingRun
 from dovetail.domain.errors import ConfigError
@@ -71,7 +71,7 @@ class EvolutionProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class EvolutionMember:
     """One vector of a family, told what the choice is told."""
 
     family: str
@@ -100,7 +100,7 @@ def learn(lesson: Lesson, config: TrainingConfig) -> Checkpoint:
     return load_checkpoint(lesson.folder)
 
 
-def _learning_cells(history: History, config: TrainingConfig) -> list[Cell]:
+def _learning_cells(history: SiteHistory, config: TrainingConfig) -> list[ReplayCell]:
     """Parts of what may be learned from, at random loads; a tenth of each fills the cluster."""
     random = np.random.default_rng(config.seed)
     length = min(config.length, history.learning)
@@ -112,7 +112,7 @@ def _learning_cells(history: History, config: TrainingConfig) -> list[Cell]:
     return found
 
 
-def start_at(family: Family, choice: Candidate) -> Floats:
+def start_at(family: Family, choice: PolicyCandidate) -> Floats:
     """The vector of an index nearest to a choice; a network begins as SAF."""
     if family.name != "index":
         return family.start
@@ -129,7 +129,7 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         folder: Path,
         config: TrainingConfig,
         facts: dict[str, Any],
-        choice: Candidate,
+        choice: PolicyCandidate,
         counts: list[int],
         players: Players,
     ) -> None:
@@ -194,7 +194,7 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
 
     def _play(self, vectors: Floats, chosen: Sequence[int]) -> list[Score]:
         """Mean score of every vector over the chosen replays; the same for any workers."""
-        members = [Member(self.config.family, row, self.estimates) for row in vectors]
+        members = [EvolutionMember(self.config.family, row, self.estimates) for row in vectors]
         found = self.players.play([(number, one) for one in members for number in chosen])
         each = len(chosen)
         return [mean_score(found[i : i + each]) for i in range(0, len(found), each)]

@@ -42,7 +42,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class PpoBatch:
     """A rollout with what is to be learned from it."""
 
     decisions: Ragged
@@ -78,7 +78,7 @@ class Ppo:
             seconds_playing=played - begin, seconds=perf_counter() - begin,
         )  # fmt: skip
 
-    def _judge(self, rollout: Rollout) -> Lesson:
+    def _judge(self, rollout: Rollout) -> PpoBatch:
         """How much better than the critic expected each decision turned out."""
         shape = rollout.reward.shape
         value, after = self._values(rollout.decisions), self._values(rollout.after)
@@ -87,7 +87,7 @@ class Ppo:
             self.config.discount, self.config.decay,
         ).ravel()  # fmt: skip
         normal = (found - found.mean()) / (found.std() + 1e-8)
-        return Lesson(
+        return PpoBatch(
             rollout.decisions, rollout.place, rollout.log_chance, normal, found + value
         )  # fmt: skip
 
@@ -101,7 +101,7 @@ class Ppo:
         return np.concatenate(parts).astype(np.float64)
 
     def _improve(
-        self, lesson: Lesson, random: np.random.Generator
+        self, lesson: PpoBatch, random: np.random.Generator
     ) -> tuple[int, tuple[float, float, float, float]]:
         """Passes over the rollout in random order, until the policy has moved far enough."""
         passes, size = 0, self.config.minibatch
@@ -114,7 +114,7 @@ class Ppo:
                 break
         return passes, (float(means[0]), float(means[1]), float(means[2]), float(means[3]))
 
-    def _step(self, lesson: Lesson, chosen: Ints) -> tuple[float, float, float, float]:
+    def _step(self, lesson: PpoBatch, chosen: Ints) -> tuple[float, float, float, float]:
         """One step of the optimiser: actor loss, critic loss, entropy and divergence."""
         ragged = lesson.decisions.take(chosen)
         given = tensors(ragged)

@@ -20,12 +20,12 @@ import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
-from dovetail.agents.choice.cells import History
+from dovetail.agents.choice.cells import SiteHistory
 from dovetail.agents.history import facts, refuse_other
 from dovetail.agents.ppo.learner import Ppo, Update
 from dovetail.agents.ppo.networks import KernelActor, QueueCritic
 from dovetail.agents.ppo.rollout import play_best
-from dovetail.agents.replays import Cell
+from dovetail.agents.replays import ReplayCell
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.rltune.starts import STARTS
 from dovetail.agents.training import Lesson
@@ -83,13 +83,15 @@ class _RltuneRun(TrainingRun[RltuneProgress]):
     """A learner, the best network so far, and what TensorBoard shows of them."""
 
     def __init__(
-        self, lesson: Lesson, history: History, config: RltuneConfig, facts: dict[str, Any]
+        self, lesson: Lesson, history: SiteHistory, config: RltuneConfig, facts: dict[str, Any]
     ) -> None:
         super().__init__(lesson.folder, config, facts)
         self.config, self.estimates = config, lesson.choice.estimates
         self.selection = SELECTIONS[config.features]
         cluster, known = history.site.cluster, len(history.trace)
-        told = Cell(history.trace, cluster, history.forecast, 0, config.seed).told(self.estimates)
+        told = ReplayCell(history.trace, cluster, history.forecast, 0, config.seed).told(
+            self.estimates
+        )
         learning, validation = slice(0, history.learning), slice(history.learning, known)
         pool = Pool(_windows(history, told, learning, config, config.windows, config.seed))
         count = config.environments
@@ -185,7 +187,7 @@ class _RltuneRun(TrainingRun[RltuneProgress]):
 
 
 def _windows(
-    history: History, told: Estimates, rows: slice, config: RltuneConfig, count: int, seed: int
+    history: SiteHistory, told: Estimates, rows: slice, config: RltuneConfig, count: int, seed: int
 ) -> QueuePriorityConfig:
     trace = history.trace.slice(rows.start, rows.stop)
     length = min(config.length, len(trace))

@@ -6,7 +6,7 @@ import typer
 
 from dovetail.cli.models.challenge import models_challenge
 from dovetail.cli.models.drift import models_drift
-from dovetail.cli.models.listing import models_list
+from dovetail.cli.models.models import models_list
 from dovetail.cli.models.promote import models_promote
 from dovetail.cli.models.rollback import models_rollback
 
