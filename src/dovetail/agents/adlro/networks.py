@@ -23,7 +23,7 @@ from dovetail.policies.learned.assignment_network import (
 )
 
 HIDDEN = 16
-"""With 24 a decision for 256 GPUs takes more than a millisecond, and nothing is gained."""
+"""With 24 a decision for 256 GPUs takes more than a millisecond."""
 
 
 def pairs_of(seen: dict[str, Tensor]) -> Tensor:

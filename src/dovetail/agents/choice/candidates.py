@@ -55,6 +55,12 @@ def reference(estimates: str) -> PolicyCandidate:
     return PolicyCandidate("saf", _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
 
 
+def heuristics(estimates: str) -> Iterator[PolicyCandidate]:
+    """Every ordering as it is usually run."""
+    for order in (*BY_ESTIMATE, *BY_OTHERS):
+        yield PolicyCandidate(order, _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+
+
 def orders(estimates: str) -> Iterator[PolicyCandidate]:
     """Every ordering with every estimate for the order; reservations and nodes as usual."""
     for order in BY_ESTIMATE:

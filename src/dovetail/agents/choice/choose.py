@@ -14,14 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.choice.candidates import PolicyCandidate, orders, reference, variants
+from dovetail.agents.choice.candidates import (
+    PolicyCandidate,
+    heuristics,
+    orders,
+    reference,
+    variants,
+)
 from dovetail.agents.choice.cells import CellsOfSite
 from dovetail.agents.players import Players
 from dovetail.agents.replays import AHEAD, Measured, Score, mean_score
 from dovetail.domain.errors import ConfigError
 
-FINALISTS = 6
-"""Candidates that go on to the next stage, besides the reference."""
+FINALISTS, HEURISTICS = 6, 3
+"""Candidates, and heuristics as they are usually run, that go on to all cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,11 @@ class ChoiceProgress:
 
 @dataclass(frozen=True, slots=True)
 class PolicyChoice:
-    """The leading candidate if it is clearly ahead of the reference, else the reference."""
+    """The best heuristic as it is usually run; another candidate if it is clearly ahead of it.
+
+    Estimates and placements that led by less on one part of a trace lost on the next: on PAI the
+    leader by 5 % waited 26 % longer than plain SAF.
+    """
 
     best: PolicyCandidate
     table: tuple[tuple[PolicyCandidate, Score], ...]  # best first
@@ -128,12 +138,14 @@ def choose(
     race = _Race(cells, players, reference(estimates), report)
     everywhere = [number for site in cells for number in site.numbers]
     some = [number for site in cells for number in _spread(site.numbers, 2)]
+    usual = race.rank(heuristics(estimates), some)[:HEURISTICS]
     best = race.rank(orders(estimates), some)[:FINALISTS]
     best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
-    best = race.rank(best, everywhere)
-    table = tuple((one, race.score(one, everywhere)) for one in best)
-    leader, score = table[0]
-    return PolicyChoice(leader if score.gain <= -AHEAD else race.rival, table)
+    ranked = race.rank([*usual, *best], everywhere)
+    table = tuple((one, race.score(one, everywhere)) for one in ranked)
+    plain = next(one for one in ranked if one in set(heuristics(estimates)))
+    ahead = table[0][1].gain - race.score(plain, everywhere).gain
+    return PolicyChoice(ranked[0] if ahead <= -AHEAD else plain, table)
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:
