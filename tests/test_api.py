@@ -76,6 +76,7 @@ def test_options_for_the_other_kind_of_source_are_refused(tmp_path: Path) -> Non
 
 def test_without_limits_run_times_are_predicted() -> None:
     trace = trace_of(*(job(n, 10) for n in range(5)))
-    assert dovetail.simulate(trace, "1x1").config["estimates"] == "predicted"
+    told = "predicted:mixture,order=log-mean,reserve=q80"
+    assert dovetail.simulate(trace, "1x1").config["estimates"] == told
     result = dovetail.compare(trace, "1x1", ["fcfs", "qssf"])
-    assert result.config["estimates"] == "predicted"
+    assert result.config["estimates"] == told

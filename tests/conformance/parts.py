@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 from dovetail import testing
+from dovetail.agents.adlro.evaluation import play_pool
 from dovetail.agents.players import LocalPlayers
 from dovetail.domain.errors import ClusterError, ConfigError
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
 from dovetail.envs import QueuePriority, QueuePriorityConfig, QueuePriorityVector, SyntheticWindows
+from dovetail.envs.gpu_assignment.batch import AssignmentPool
+from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.renderers import moment
 from dovetail.live.config import GuardrailConfig, SlurmConfig
 from dovetail.live.model.decision import Decision
@@ -25,7 +28,8 @@ from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import backfill_named
 from dovetail.policies.selections import SELECTIONS
-from dovetail.testing.schedules import check_replays, replay
+from dovetail.prediction import predict
+from dovetail.testing.schedules import check_replays, crowded_trace, replay
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.read import read_trace
 from dovetail.traces.synthetic import synthesize
@@ -187,8 +191,37 @@ def source(name: str, part: Any, folder: Path) -> None:
     assert part.__doc__  # tests/telemetry reads from an exporter of its own
 
 
+def assignment_heuristic(name: str, part: Any, folder: Path) -> None:
+    """It plays an episode to its end, the same twice."""
+    config = GpuAssignmentConfig()
+    first, second = (play_pool(AssignmentPool(config, [7]), part(config)) for _ in range(2))
+    assert first.completion_time[0] == second.completion_time[0] > 0
+
+
+def assignment_network(name: str, part: Any, folder: Path) -> None:
+    assert part.__doc__
+    assert sum(weight.numel() for weight in part(GpuAssignmentConfig()).parameters()) > 0
+
+
+def grouping(name: str, part: Any, folder: Path) -> None:
+    """Every job is in one group that has a name, or in none."""
+    jobs = crowded_trace().jobs
+    found = part(jobs)
+    assert len(found.codes) == len(jobs)
+    assert found.codes.max() < len(found.values)
+
+
+def prediction_summary(name: str, part: Any, folder: Path) -> None:
+    jobs = crowded_trace().jobs
+    found = part(predict(jobs))
+    assert found.shape == (len(jobs),)
+    assert np.all(np.isfinite(found) & (found > 0))
+
+
 def environment(name: str, part: Any, folder: Path) -> None:
-    arguments = {"pool": small_pool()} if "QueuePriority" in name else {}
+    arguments: dict[str, Any] = {"pool": small_pool()} if "QueuePriority" in name else {}
+    if "GpuAssignment" in name:
+        arguments = {"illegal_actions": "wait"}
     assert name in gymnasium.registry
     testing.check_environment(name, **arguments)
 
@@ -225,6 +258,10 @@ CHECKS: dict[str, Check] = {
     "BACKENDS": backend,
     "ENVIRONMENTS": environment,
     "QUANTITIES": quantity,
+    "HEURISTICS": assignment_heuristic,
+    "NETWORKS": assignment_network,
+    "GROUPINGS": grouping,
+    "SUMMARIES": prediction_summary,
     "SOURCES": source,
     **mig_parts.CHECKS,
 }

@@ -51,6 +51,7 @@ TRAININGS = (
     "mig.agents.slot_network",
     "mig.agents.slot_training",
     "mig.evaluation.unseen",
+    "models",
 )
 """Examples that learn for minutes: tests of these modules make the same calls for a few seconds."""
 

@@ -29,8 +29,15 @@ def interrupts_held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are Python's main thread's business
         return
+    caught: list[int] = []
+    # New processes inherit the mask. It is this thread's alone: a signal that another thread takes
+    # would still be handled here, and so the handler only makes a note of it.
+    handler = signal.signal(signal.SIGINT, lambda number, frame: caught.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+        if caught:
+            signal.raise_signal(signal.SIGINT)

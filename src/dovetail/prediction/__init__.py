@@ -1,8 +1,7 @@
 """How long a job will run: a distribution, from jobs that have ended.
 
 forecast = predict(trace.jobs, "mixture")     # of every job, as of its submission
-forecast.quantile(0.8), forecast.mean, forecast.remaining(elapsed)
-make_estimates(trace, "predicted:mixture,order=log-mean,reserve=q80")
+forecast.quantile(0.8), forecast.mean, forecast.remaining(forecast.mean)
 """
 
 from dovetail.prediction.error import PredictionError, prediction_error

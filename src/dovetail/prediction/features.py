@@ -1,7 +1,8 @@
 """What is known of a job when it is submitted: what it asks for, and how alike jobs have run.
 
-    facts = features_of(jobs, timeline_of(jobs))
-    facts.table[i]        # of job i; facts.names says what each column is
+    from dovetail.prediction.timeline import timeline_of
+    facts = features_of(trace.jobs, timeline_of(trace.jobs))
+    facts.table[0]        # of the first job; facts.names says what each column is
 
 Strictly causal: row i depends on jobs that were submitted, had started or had ended by the time
 at which job i is submitted, and on nothing of later.

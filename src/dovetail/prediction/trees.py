@@ -1,7 +1,10 @@
 """Boosted trees whose leaves hold every output at once: quantiles, log-mean and mean.
 
+    from dovetail.prediction.features import features_of
+    from dovetail.prediction.timeline import timeline_of
+    table = features_of(trace.jobs, timeline_of(trace.jobs)).table
     bins = Bins.of(table)                      # 64 bins per column
-    forest = grow(bins.apply(table), logs, Growth())
+    forest = grow(bins, table, np.log(trace.jobs.run), Growth(rounds=2))
     forest.predict(table)                      # [rows, outputs] log seconds
 
 All outputs share the structure of the trees; each round grows a tree on the gradient of one of

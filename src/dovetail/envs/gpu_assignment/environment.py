@@ -3,13 +3,14 @@
     import gymnasium, dovetail.envs
     env = gymnasium.make("dovetail/GpuAssignment-v0")
     seen, info = env.reset(seed=0)
-    seen, reward, terminated, truncated, info = env.step(action)
+    seen, reward, terminated, truncated, info = env.step(seen["mask"].argmax())
 
 What is seen: `gpus`, one row each (busy, how long still, busy of late, type), the utilisation
 matrix; `jobs`, the oldest that wait (estimate, wait, priority, kind); `speeds`, of each job on each
 GPU; `queue`, how many wait; `mask`. Action `job * GPUs + gpu` starts a job on a GPU, the last one
 waits for the next event. Over an episode the rewards add up to −(completion times of all jobs + λ ·
 GPU time that went by idle), in units of the mean run time: a step has what passed until the next.
+An action that the mask does not allow is an error, or waits with `illegal_actions="wait"`.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ import numpy as np
 from gymnasium import spaces
 
 from dovetail.domain.jobs import Bools
-from dovetail.envs.batch import Seen
+from dovetail.envs.batch import IllegalActions, Seen
 from dovetail.envs.gpu_assignment.batch import POOL, AssignmentPool, GpuAssignmentBatch
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.vector import BatchVectorEnv
+
+MOST = 1e9
+"""Of anything that is seen, in units of mean run times; Gymnasium warns of infinity."""
 
 
 class GpuAssignment(gymnasium.Env[Seen, np.int64]):
@@ -34,8 +38,12 @@ class GpuAssignment(gymnasium.Env[Seen, np.int64]):
     metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own way
 
     def __init__(
-        self, config: GpuAssignmentConfig | None = None, seeds: Sequence[int] = range(POOL)
+        self,
+        config: GpuAssignmentConfig | None = None,
+        seeds: Sequence[int] = range(POOL),
+        illegal_actions: IllegalActions | str = IllegalActions.ERROR,
     ) -> None:
+        self._waits = IllegalActions(illegal_actions) is IllegalActions.WAIT
         pool = AssignmentPool(config or GpuAssignmentConfig(), seeds)
         self.batch = GpuAssignmentBatch(pool)
         self.observation_space: gymnasium.Space[Any]
@@ -55,6 +63,9 @@ class GpuAssignment(gymnasium.Env[Seen, np.int64]):
         if not self._begun:
             raise gymnasium.error.ResetNeeded("step before the first reset; call reset() once")
         self.batch.follow(0, self.np_random)
+        legal = self.batch.state.mask[0] > 0
+        if self._waits and self.action_space.contains(action) and not legal[action]:
+            action = np.int64(np.flatnonzero(legal)[-1])  # waiting is the last one
         self.batch.step(np.array([action]))
         done = bool(self.batch.dones[0])
         info = self._first(self.batch.ended() if done else self.batch.running())
@@ -92,7 +103,7 @@ class GpuAssignmentVector(BatchVectorEnv):
 
 def _spaces(batch: GpuAssignmentBatch) -> tuple[spaces.Dict, spaces.Discrete]:
     parts: dict[str, gymnasium.Space[Any]] = {
-        name: spaces.Box(0.0, np.inf, part.shape[1:], np.float32)
+        name: spaces.Box(0.0, MOST, part.shape[1:], np.float32)
         for name, part in batch.seen.items()
         if name != "mask"
     }

@@ -18,7 +18,20 @@ from dovetail.telemetry.sources.prometheus import Prometheus
 __all__ = ["SOURCES", "RemembersBusy", "Replays", "Source", "SourceError", "open_source"]
 
 
+def _exporters(urls: str) -> Source:
+    """Exporters of GPU metrics, one URL for each node."""
+    return Exporters(urls.split(","))
+
+
+def _this_node(where: str) -> Source:
+    """NVIDIA's library on this node."""
+    if where:
+        raise SourceError(f"nvml:{where}: it reads the GPUs of this node; write nvml alone")
+    return Nvml()
+
+
 def _recording(path: str) -> Source:
+    """A CSV with one reading in each line."""
     from dovetail.telemetry.sources.recording import Recording  # Polars takes a while to import
 
     return Recording(Path(path))
@@ -28,8 +41,8 @@ SOURCES: Registry[Callable[[str], Source]] = Registry(
     "source of readings",
     {
         "prometheus": Prometheus,
-        "exporter": lambda urls: Exporters(urls.split(",")),
-        "nvml": lambda _: Nvml(),
+        "exporter": _exporters,
+        "nvml": _this_node,
         "csv": _recording,
     },
 )
