@@ -56,7 +56,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=_rank)
+    items[:] = _woven(items)
     if not config.getoption("--quick"):
         return
     left_out = [item for item in items if _needs_slurm(item)]
@@ -67,6 +67,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             given: settings = getattr(test, SETTINGS)
             few = min(given.max_examples, QUICK_EXAMPLES)
             setattr(test, SETTINGS, settings(given, max_examples=few))
+
+
+def _woven(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Files of the live part, which mostly wait for Slurm, evenly among those that compute."""
+    files: dict[str, list[pytest.Item]] = {}
+    for item in sorted(items, key=_rank):
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    places: dict[str, float] = {}
+    for waits in (True, False):
+        alike = [name for name in files if name.startswith("tests/live/") is waits]
+        places.update({name: at / len(alike) for at, name in enumerate(alike)})
+    return [item for name in sorted(files, key=lambda name: places[name]) for item in files[name]]
 
 
 def _rank(item: pytest.Item) -> int:
