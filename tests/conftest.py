@@ -42,7 +42,26 @@ LONG = (
     "tests/benchmarks",
 )
 """What takes longest, roughly in this order. They begin first, so that no worker is left alone
-with one at the end; a quick run leaves them out."""
+with one at the end."""
+
+
+NOT_QUICK = (
+    *LONG,
+    "tests/cli",
+    "tests/conformance",
+    "tests/envs/test_stepping.py",
+    "tests/extensions",
+    "tests/live/plugin",
+    "tests/live/service",
+    "tests/mig/policies/test_damaged_models.py",
+    "tests/mig/simulator/test_against_oracle.py",
+    "tests/models",
+    "tests/policies/test_function_ordering.py",
+    "tests/simulator/test_against_oracle.py",
+    "tests/simulator/test_invariants.py",
+    "tests/style/test_examples.py",
+)
+"""What a quick run leaves out: besides the longest, what starts processes or compiles much."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,7 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A quick run does not even import what it leaves out: torch and Ray alone take seconds."""
     name = collection_path.relative_to(config.rootpath).as_posix()
-    return True if config.getoption("--quick") and name.startswith(LONG) else None
+    return True if config.getoption("--quick") and name.startswith(NOT_QUICK) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
