@@ -18,7 +18,7 @@ settings.load_profile("dovetail")
 
 QUICK_EXAMPLES = 10
 
-SLURM = ("cluster", "start_cluster", "installed")
+SLURM = ("cluster", "start_cluster", "live", "full", "accounted")
 """Fixtures that start a Slurm."""
 
 LONG = (
@@ -49,8 +49,11 @@ NOT_QUICK = (
     *LONG,
     "tests/cli",
     "tests/conformance",
+    "tests/docs/test_examples.py",
     "tests/envs/test_stepping.py",
     "tests/extensions",
+    "tests/live/backends/test_backend.py",
+    "tests/live/install/test_submit_script.py",
     "tests/live/plugin",
     "tests/live/service",
     "tests/mig/policies/test_damaged_models.py",
@@ -60,6 +63,7 @@ NOT_QUICK = (
     "tests/simulator/test_against_oracle.py",
     "tests/simulator/test_invariants.py",
     "tests/style/test_examples.py",
+    "tests/telemetry/test_sources.py",
 )
 """What a quick run leaves out: besides the longest, what starts processes or compiles much."""
 
