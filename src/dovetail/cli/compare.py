@@ -10,8 +10,10 @@ import typer
 from dovetail.cli import INTERRUPTED
 from dovetail.cli.files import refuse_bad_targets, write_whole
 from dovetail.cli.options import (
+    AddressOption,
     BackfillOption,
     ClusterOption,
+    EngineOption,
     EstimatesOption,
     JobsOption,
     JsonOption,
@@ -23,6 +25,7 @@ from dovetail.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from dovetail.agents.engines import Engine
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.trace import Trace
     from dovetail.evaluation.comparison import Comparison
@@ -72,6 +75,8 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     promises: Annotated[
         str,
         typer.Option(
@@ -109,6 +114,7 @@ def compare(
     """
     refuse_bad_targets(json=json, report=report)
     from dovetail import api
+    from dovetail.agents.engines import ENGINES, LOCAL
     from dovetail.cli.comparison_table import print_comparison
     from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import results
@@ -116,10 +122,12 @@ def compare(
     from dovetail.policies.policy import Policy
 
     asked = Promises.parse(promises)
+    away = ENGINES[engine](address)
     chosen = [Policy.parse(text, backfill, placement) for text in names_in(policies, "--policies")]
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed)
-    found = _replay(history, site, chosen, estimates, seed, sequences, length, workers)
+    played = None if engine == LOCAL else away
+    found = _replay(history, site, chosen, estimates, seed, sequences, length, workers, played)
     print_comparison(found, results())
     if who:
         from dovetail.cli.who_pays import print_who_pays
@@ -154,6 +162,7 @@ def _replay(
     sequences: int | None,
     length: int,
     workers: int | None,
+    engine: Engine | None,
 ) -> Comparison:
     from dovetail import api
     from dovetail.cli.screen import progress_bar, warn_of_compiling
@@ -175,6 +184,7 @@ def _replay(
                 length=length,
                 workers=workers,
                 progress=advance,
+                engine=engine,
             )
     except KeyboardInterrupt:
         typer.echo("interrupted before the first run was finished; nothing was written", err=True)

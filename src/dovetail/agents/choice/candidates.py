@@ -20,7 +20,7 @@ BY_ESTIMATE = ("saf", "sjf", "f1", "wfp3")
 BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "unicep")
 """Orderings that do not, or hardly; qssf has a prediction of its own."""
 
-ORDER = ("log-mean", "mean", "median", "q80", "gittins")
+ORDER = ("log-mean", "mean", "median", "q80", "gittins", "smith")
 RESERVE = ("q80", "median", "q90")
 PLACEMENT = ("best-fit", "lifetime")
 """The first of each is the usual one."""
