@@ -117,7 +117,7 @@ def compare(
     from dovetail.agents.engines import ENGINES, LOCAL
     from dovetail.cli.comparison_table import print_comparison
     from dovetail.cli.inputs import open_trace
-    from dovetail.cli.screen import results
+    from dovetail.cli.screen import print_notes, results
     from dovetail.domain.promises import Promises
     from dovetail.policies.policy import Policy
 
@@ -128,6 +128,7 @@ def compare(
     history = open_trace(trace, site, jobs, load, seed)
     played = None if engine == LOCAL else away
     found = _replay(history, site, chosen, estimates, seed, sequences, length, workers, played)
+    print_notes(found.config["estimates_notes"])
     print_comparison(found, results())
     if who:
         from dovetail.cli.who_pays import print_who_pays

@@ -182,8 +182,9 @@ def _measure(
 
 def _tell(found: _Found, draws: Draws, policy: Policy) -> None:
     from dovetail.cli.group_table import group_table
-    from dovetail.cli.screen import results
+    from dovetail.cli.screen import print_notes, results
 
+    print_notes(draws.of(policy)[0].notes)
     told = policy.told(draws.spec)
     own = "" if told == draws.spec else f" (the first policy: {told})"
     typer.echo(f"{draws.spec} estimates{own}, mean of {len(draws)} draws")

@@ -173,6 +173,7 @@ def compare(
             "seed": seed,
             "estimates": run.estimates.name,
             "own_estimates": own,
+            "estimates_notes": list(run.estimates.notes),
             "policies": [policy.label() for policy in chosen],
             "sequences": sequences,
             "length": None if sequences is None else length,

@@ -25,6 +25,7 @@ import numpy as np
 
 from dovetail.domain.cluster import ANY_TYPE, MAX_GPUS_PER_NODE, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import TEN_YEARS, Floats, Ints, JobColumns
 from dovetail.domain.trace import Trace
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition, Snapshot
@@ -44,7 +45,9 @@ USED = (
 """Fields of LiveJob that a window is made of; all 32 took three times as long."""
 _USED_OF = itemgetter(*map(LiveJob._fields.index, USED))
 
-Estimate = Callable[[Sequence[LiveJob]], Floats]
+Estimate = Callable[[Sequence[LiveJob], float], Estimates]
+"""What is told of jobs at a moment: one number for the order, one for reservations."""
+
 Columns = Mapping[str, tuple[Any, ...]]
 """Jobs as columns: one for each field of LiveJob."""
 
@@ -56,6 +59,7 @@ class QueueWindow:
     cluster: Cluster
     window: Window
     ids: Ints  # [rows] LiveJob.id
+    estimates: Estimates  # [rows] what the policy is told of their run times
     left_out: Mapping[int, str] = field(default_factory=dict)  # job -> why it has no row
 
 
@@ -76,7 +80,7 @@ class QueueWindows:
     """
 
     def __init__(self, estimate: Estimate | None = None) -> None:
-        self._estimate = estimate or by_limit
+        self._estimate = estimate or told_by_limit
         self._key: object = None
         self._cluster: Cluster | None = None
 
@@ -90,8 +94,10 @@ class QueueWindows:
         if not jobs:
             raise ClusterError("no job runs or waits for GPUs: nothing to decide")
         columns: Columns = dict(zip(USED, zip(*map(_USED_OF, jobs), strict=True), strict=True))
-        order, window = _window(snapshot, cluster, pieces, columns, self._estimate(jobs))
-        return QueueWindow(cluster, window, np.array(columns["id"], np.int64)[order], left_out)
+        told = self._estimate(jobs, snapshot.time)
+        order, window = _window(snapshot, cluster, pieces, columns, told.reserve)
+        ids = np.array(columns["id"], np.int64)[order]
+        return QueueWindow(cluster, window, ids, told.take(order), left_out)
 
     def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
         usable = [
@@ -168,8 +174,13 @@ def _coarse(cluster: Cluster) -> Cluster:
     )
 
 
+def told_by_limit(jobs: Sequence[LiveJob], now: float) -> Estimates:
+    """The users' limits as estimates, whatever the time."""
+    return Estimates("limit", by_limit(jobs))
+
+
 def by_limit(jobs: Sequence[LiveJob]) -> Floats:
-    """Estimates from the users' limits."""
+    """Seconds by the users' limits."""
     seconds = np.array([job.limit for job in jobs])
     return np.where((seconds > 0) & (seconds <= TEN_YEARS), seconds, NO_LIMIT)
 
