@@ -42,7 +42,8 @@ HEURISTICS = ("saf", "sjf", "f1", "qssf", "slurm-multifactor", "fcfs")
 MEDIAN = "predicted:median,order=median,reserve=median"
 """What the plain median of alike jobs says, for the order and for reservations."""
 
-OTHERS = ("limit", MEDIAN, "exact")
+OTHERS = {"limit": ("shipped", *HEURISTICS), MEDIAN: ("saf",), "exact": ("saf", "f1")}
+"""Other kinds of knowledge, and who is measured under them beside the choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +116,11 @@ def measure_trace(site: Site, arms: tuple[str, ...], seeds: int) -> dict[str, An
             if group.grouping != "user"
         ],
     }
-    for spec in OTHERS:
+    for spec, rivals in OTHERS.items():
+        some = {name: policies[name] for name in ("choice", *rivals)}
         with suppress(TraceError):  # a trace without limits
             told = Draws(site.trace, spec, 0, 1, knowledge)
-            result["knowledge"][spec] = standings(site, policies, told)
+            result["knowledge"][spec] = standings(site, some, told)
     return result
 
 

@@ -30,6 +30,10 @@ FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
 
 
+EARLY = 2
+"""Cells that candidates are first played on, at least one of each site."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChoiceProgress:
     """How many replays are done, and the best so far."""
@@ -137,7 +141,8 @@ def choose(
     """The best candidate; `players` hold the cells."""
     race = _Race(cells, players, reference(estimates), report)
     everywhere = [number for site in cells for number in site.numbers]
-    some = [number for site in cells for number in _spread(site.numbers, 2)]
+    few = max(1, EARLY // len(cells))
+    some = [number for site in cells for number in _spread(site.numbers, few)]
     usual = race.rank(heuristics(estimates), some)[:HEURISTICS]
     best = race.rank(orders(estimates), some)[:FINALISTS]
     best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
