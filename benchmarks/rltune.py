@@ -61,7 +61,7 @@ WORKLOADS = {
     "venus": Workload("helios_venus", "80x8"),
     "philly": Workload("philly_full", "220x8"),
     "lanl": Workload("pwa_lanl_cm5_1994", "128x8"),
-    "ricc": Workload("pwa_ricc_2010", "1024x8", 150_000),
+    "ricc": Workload("pwa_ricc_2010", "1024x8", 60_000),
 }
 
 
