@@ -42,17 +42,17 @@ HEURISTICS = ("saf", "sjf", "f1", "qssf", "slurm-multifactor", "fcfs")
 MEDIAN = "predicted:median,order=median,reserve=median"
 """What the plain median of alike jobs says, for the order and for reservations."""
 
-OTHERS = {"limit": ("shipped", *HEURISTICS), MEDIAN: ("saf",), "exact": ("saf", "f1")}
+OTHERS = {MEDIAN: ("saf",), "exact": ("saf", "f1"), "limit": ("shipped", *HEURISTICS)}
 """Other kinds of knowledge, and who is measured under them beside the choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A trace, the cluster that it is replayed on, and how many of its last jobs are used."""
+    """A trace, the cluster that it is replayed on, and the rows of it that are used."""
 
     file: str
     cluster: str
-    last: int = 1_000_000
+    rows: tuple[int, int] | None = None  # None: all of them
 
 
 WORKLOADS = {
@@ -61,7 +61,7 @@ WORKLOADS = {
     "venus": Workload("helios_venus", "80x8"),
     "philly": Workload("philly_full", "220x8"),
     "lanl": Workload("pwa_lanl_cm5_1994", "128x8"),
-    "ricc": Workload("pwa_ricc_2010", "1024x8", 60_000),
+    "ricc": Workload("pwa_ricc_2010", "1024x8", (75_000, 150_000)),
 }
 
 
@@ -82,8 +82,8 @@ def run(
 def open_site(name: str) -> Site:
     workload = WORKLOADS[name]
     trace = read_trace(folder() / f"{workload.file}.parquet", repair=("all",))
-    if len(trace) > workload.last:
-        trace = trace.slice(len(trace) - workload.last, len(trace))
+    if workload.rows is not None:
+        trace = trace.slice(*workload.rows)
     return Site(trace, Cluster.parse(workload.cluster))
 
 
