@@ -79,6 +79,7 @@ class Tables:
         self.candidates = new_table(rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
         self.demand_facts = _demand_facts(every, kinds)
+        self.kind_sets = _kind_sets(self.demands)
         self.options, self.chunks = options, chunks
         self.waiting = np.zeros(len(jobs), np.int64)
         self.scores = np.zeros(len(jobs))
@@ -109,7 +110,7 @@ class Tables:
         self.world["node_count"] = len(cluster.nodes)
         self.world["kind_count"] = len(kinds)
         self.world["account_count"] = account_count
-        self.world["demand_count"] = len(every)
+        self.world["demand_count"], self.world["kind_set_count"] = len(every), len(self.kind_sets)
         self.world["shape_count"], self.world["watcher_count"] = len(shapes.shapes), shapes.watched
         self.world["most_gpus"] = most
         self.world["free_gpus"] = cluster.total_gpus
@@ -251,6 +252,14 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     table["first"] = table["low"] = table["high"] = np.cumsum(queued) - queued
     table["shortest"] = np.inf
     table["active_at"] = -1
+    return table
+
+
+def _kind_sets(demands: Table) -> Table:
+    """The distinct kinds that demands may use; demands learn their row."""
+    distinct, demands["kind_set"] = np.unique(demands["kinds"], return_inverse=True)
+    table = new_table(rows.KindSet, len(distinct))
+    table["kinds"] = distinct
     return table
 
 

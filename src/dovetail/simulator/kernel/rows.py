@@ -18,6 +18,7 @@ class World(Row):
     kind_count: int
     account_count: int
     demand_count: int
+    kind_set_count: int
     most_gpus: int  # GPUs of the largest node
     events: int  # so far
     submitted: int  # row of the next job to be submitted
@@ -88,6 +89,7 @@ class World(Row):
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
+    kind_sets: int  # [distinct kinds of demands] KindSet
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
@@ -300,6 +302,7 @@ class Demand(Row):
     kinds: int  # bit k: may use nodes of kind k
     gpus: int  # of one of its jobs, on all nodes together
     speed: float  # of its fastest option
+    kind_set: int  # the row of its kinds among all distinct ones
     option_first: int
     option_last: int
     first: int  # where its list may begin
@@ -314,9 +317,20 @@ class Demand(Row):
     open: bool  # still to be considered
     cursor: int  # its next job, as a position in `waiting`
     cursor_score: float
+    passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
     latest_end: float  # a job that ends later would delay a reservation
     # list kept beside the table
     active: int
+
+
+class KindSet(Row):
+    """What a policy is told of the kinds that some demands may use, at a pass."""
+
+    kinds: int
+    free_gpus: int
+    idle_nodes: int
+    own_gpus: int  # asked for by waiting jobs that may use just these
+    queued_gpus: int  # by all that may use any of these
 
 
 class OptionRow(Row):

@@ -29,6 +29,7 @@ from dovetail.simulator.kernel.rows import (
     Gain,
     Hold,
     KindRow,
+    KindSet,
     KindShape,
     Level,
     Member,
@@ -68,6 +69,7 @@ change = row_accessor(World, "change_log", Change)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)
 candidate = row_accessor(World, "candidates", Candidate)
+kind_set = row_accessor(World, "kind_sets", KindSet)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", OptionRow)
 chunks = row_accessor(World, "chunks", Chunk)
