@@ -81,7 +81,7 @@ def test_a_node_lost_in_the_middle_changes_no_result(two_nodes: TwoNodes) -> Non
     tasks = [(number, one) for one in heuristics("noisy:1") for number in (0, 1)]
     with LocalPlayers(cells) as here:
         expected = here.play(tasks)
-    found = {}
+    found: dict[int, Any] = {}
     with RayPlayers(cells, workers=2, address=two_nodes.address) as there:
         nodes = import_module("ray").nodes()
         assert {node["NodeManagerAddress"] for node in nodes} == {LOOPBACK}

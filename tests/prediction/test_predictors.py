@@ -152,7 +152,7 @@ def test_the_median_comes_from_whoever_is_right_on_alike_jobs() -> None:
     groups = np.column_stack((np.arange(count) % 2, np.full(count, 2)))
     logs = np.log(jobs.run)
     # The first is right on even jobs, the second on odd ones, the third nearly everywhere.
-    odd = np.arange(count) % 2
+    odd = (np.arange(count) % 2).astype(np.float64)
     medians = np.column_stack((logs + odd, logs + 1 - odd, logs + 0.5))
     found = best_median(medians, np.ones(3), logs, groups, timeline_of(jobs))
     assert np.allclose(found[20:], logs[20:])

@@ -86,19 +86,20 @@ def _elapsed(job: LiveJob, now: float) -> float:
 def _columns(past: Sequence[EndedRun], jobs: Sequence[LiveJob], now: float) -> Jobs:
     """Ended jobs as they were, then those to be predicted, as if they were submitted now."""
     runs = [each.run for each in past]
+    both: list[LiveJob | RecordedRun] = [*runs, *jobs]
     ended = [max(0.0, each.end - each.run.start) for each in past]
     return JobColumns(
         submit=[min(_submitted(each), now) for each in past] + [now] * len(jobs),
         run=ended + [1.0] * len(jobs),
         recorded_start=[run.start for run in runs] + [now + NEVER_YET] * len(jobs),
-        gpus=[max(1, part.gpus) for part in (*runs, *jobs)],
-        limit=np.concatenate((_limits(runs), _limits(jobs))),
-        cpus=[part.cpus for part in (*runs, *jobs)],
-        memory=[part.memory_gb for part in (*runs, *jobs)],
-        user=[part.user or None for part in (*runs, *jobs)],
-        account=[part.account or None for part in (*runs, *jobs)],
-        qos=[part.qos or None for part in (*runs, *jobs)],
-        array=[str(part.array) if part.array else None for part in (*runs, *jobs)],
+        gpus=[max(1, part.gpus) for part in both],
+        limit=_limits(both),
+        cpus=[part.cpus for part in both],
+        memory=[part.memory_gb for part in both],
+        user=[part.user or None for part in both],
+        account=[part.account or None for part in both],
+        qos=[part.qos or None for part in both],
+        array=[str(part.array) if part.array else None for part in both],
         partition=[run.partition or None for run in runs]
         + [",".join(job.partitions) or None for job in jobs],
     ).build()
