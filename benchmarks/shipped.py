@@ -39,7 +39,8 @@ def make() -> None:
     sites = [open_site(name) for name in WORKLOADS]
     histories = [known_part(site, knowledge_of(site)) for site in sites]
     folder = MODELS / "shipped"
-    found = train("choice", None, sites, folder, ChoiceConfig(), say, histories=histories)
+    config = ChoiceConfig(longest=4_000)  # six sites have jobs enough
+    found = train("choice", None, sites, folder, config, say, histories=histories)
     for file in folder.iterdir():
         if file.is_file():
             shutil.copyfile(file, SHIPPED / file.name)

@@ -65,6 +65,8 @@ class LearnerConfig(Protocol):
     @property
     def estimates(self) -> str: ...
     @property
+    def longest(self) -> int: ...
+    @property
     def seed(self) -> int: ...
 
 
@@ -94,7 +96,7 @@ def train(
     begun = _begun(folder, about)
     if begun is not None and "gate" in begun:
         return load_checkpoint(folder)
-    cells = CellConfig(estimates=config.estimates, seed=config.seed)
+    cells = CellConfig(estimates=config.estimates, longest=config.longest, seed=config.seed)
     if histories is None:
         histories = [open_history(site, config.estimates) for site in sites]
     if begun is None and choice is None:
