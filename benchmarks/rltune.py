@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -73,8 +73,8 @@ def run(
         if _finished(name, tuple(arms), seeds):
             continue
         began = time.perf_counter()
-        found = measure_trace(open_site(name), tuple(arms), seeds)
-        _keep(name, found)
+        for found in measure_trace(open_site(name), tuple(arms), seeds):
+            _keep(name, found)
         say(f"{name}: measured in {time.perf_counter() - began:.0f} s")
     return _kept()
 
@@ -87,8 +87,8 @@ def open_site(name: str) -> Site:
     return Site(trace, Cluster.parse(workload.cluster))
 
 
-def measure_trace(site: Site, arms: tuple[str, ...], seeds: int) -> dict[str, Any]:
-    """Train what is missing, then measure everything on the last tenth."""
+def measure_trace(site: Site, arms: tuple[str, ...], seeds: int) -> Iterator[dict[str, Any]]:
+    """Train what is missing, then measure everything on the last tenth: what is known so far."""
     knowledge = knowledge_of(site)
     history = known_part(site, knowledge)
     chosen = train_arm("choice", 0, site, history, None)
@@ -116,12 +116,13 @@ def measure_trace(site: Site, arms: tuple[str, ...], seeds: int) -> dict[str, An
             if group.grouping != "user"
         ],
     }
+    yield result
     for spec, rivals in OTHERS.items():
         some = {name: policies[name] for name in ("choice", *rivals)}
         with suppress(TraceError):  # a trace without limits
             told = Draws(site.trace, spec, 0, 1, knowledge)
             result["knowledge"][spec] = standings(site, some, told)
-    return result
+            yield result
 
 
 def knowledge_of(site: Site) -> Knowledge:

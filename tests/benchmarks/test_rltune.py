@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,9 @@ def test_what_is_finished_is_not_measured_again(
 ) -> None:
     measured: list[tuple[str, ...]] = []
 
-    def measure(site: Any, arms: tuple[str, ...], seeds: int) -> dict[str, Any]:
+    def measure(site: Any, arms: tuple[str, ...], seeds: int) -> Iterator[dict[str, Any]]:
         measured.append(arms)
-        return {"trace_digest": "", "gate": {f"{arm}-0": {} for arm in arms if arm != "choice"}}
+        yield {"trace_digest": "", "gate": {f"{arm}-0": {} for arm in arms if arm != "choice"}}
 
     monkeypatch.setattr(rltune, "RESULT", tmp_path / "rltune.json")
     monkeypatch.setattr(rltune, "open_site", lambda name: None)
