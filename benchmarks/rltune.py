@@ -32,7 +32,6 @@ from dovetail.domain.errors import TraceError
 from dovetail.evaluation.standing import Standing
 from dovetail.evaluation.unseen import Draws, evaluate_unseen, who_pays
 from dovetail.policies.learned.checkpoint import load_checkpoint
-from dovetail.policies.ordering import SHIPPED_NAME
 from dovetail.policies.policy import Policy
 from dovetail.prediction.knowledge import Knowledge
 from dovetail.traces.read import read_trace
@@ -42,7 +41,7 @@ HEURISTICS = ("saf", "sjf", "f1", "qssf", "slurm-multifactor", "fcfs")
 MEDIAN = "predicted:median,order=median,reserve=median"
 """What the plain median of alike jobs says, for the order and for reservations."""
 
-OTHERS = {MEDIAN: ("saf",), "exact": ("saf", "f1"), "limit": ("shipped", *HEURISTICS)}
+OTHERS = {MEDIAN: ("saf",), "exact": ("saf", "f1"), "limit": HEURISTICS}
 """Other kinds of knowledge, and who is measured under them beside the choice."""
 
 
@@ -99,8 +98,7 @@ def measure_trace(site: Site, arms: tuple[str, ...], seeds: int) -> Iterator[dic
         if arm != "choice"
         for seed in range(seeds)
     }
-    policies = {"choice": Policy(str(chosen)), "shipped": Policy(SHIPPED_NAME)}
-    policies |= {name: Policy(name) for name in HEURISTICS}
+    policies = {"choice": Policy(str(chosen))} | {name: Policy(name) for name in HEURISTICS}
     learned = {"hand-set index": Policy(str(hand_set(site)))}
     learned |= {arm: Policy(str(ungated(path))) for arm, path in trained.items()}
     draws = Draws(site.trace, "predicted", 0, 1, knowledge)

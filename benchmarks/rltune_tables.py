@@ -55,16 +55,16 @@ def knowledge(traces: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def against_rivals(traces: dict[str, Any], policy: str, kind: str = "predicted") -> list[str]:
-    """A policy beside heuristics under the same kind of knowledge, as changes against each."""
+def against_rivals(traces: dict[str, Any], kind: str) -> list[str]:
+    """The choice beside heuristics under the same kind of knowledge, as changes against each."""
     lines = [
-        f"| trace | {policy} | {' | '.join(RIVALS)} |",
+        f"| trace | choice | {' | '.join(RIVALS)} |",
         "| --- | ---: |" + " ---: |" * len(RIVALS),
     ]
     for name, found in traces.items():
-        rows = rows_of(found, kind) if kind in found["knowledge"] else {}
-        if policy in rows:
-            own = rows[policy]
+        if kind in found["knowledge"]:
+            rows = rows_of(found, kind)
+            own = rows["choice"]
             cells = [ratios(own, rows[rival]) for rival in RIVALS]
             lines.append(f"| {name} | {figures(own)} | {' | '.join(cells)} |")
     return [*lines, ""]
@@ -166,9 +166,8 @@ def who_pays(name: str, groups: list[dict[str, Any]]) -> list[str]:
 def main() -> None:
     traces = json.loads(RESULT.read_text(encoding="utf-8"))["traces"]
     lines = [*chosen(traces), *knowledge(traces), *intervals(traces)]
-    for policy in ("choice", "shipped"):
-        for kind in ("predicted", "limit"):
-            lines += [f"{policy}, {kind}", "", *against_rivals(traces, policy, kind)]
+    for kind in ("predicted", "limit"):
+        lines += [kind, "", *against_rivals(traces, kind)]
     lines += learned(traces)
     for name, found in traces.items():
         lines += who_pays(name, found.get("who_pays", []))
