@@ -2,6 +2,7 @@
 
 python -m benchmarks.shipped train    # into src/dovetail/policies/learned/shipped; a quarter hour
 python -m benchmarks.run shipped      # on the last tenths, under what clusters know
+python -m benchmarks.shipped ricc     # one trace only
 python -m benchmarks.shipped          # the table from the result
 
 It is what `dovetail train --agent choice` finds on five histories, each on its own cluster.
@@ -12,10 +13,19 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rltune import HEURISTICS, knowledge_of, known_part, open_site, standings
+from benchmarks.rltune import (
+    HEURISTICS,
+    MEDIAN,
+    WORKLOADS,
+    knowledge_of,
+    known_part,
+    open_site,
+    standings,
+)
 from benchmarks.rltune_arms import MODELS, say
 from benchmarks.rltune_tables import change, figures
 from dovetail.agents.catalogue import ChoiceConfig
@@ -27,8 +37,8 @@ from dovetail.policies.policy import SHIPPED, Policy
 
 RESULT = Path(__file__).parent / "results" / "shipped.json"
 SEED = 1
-KNOWLEDGE = ("predicted", "limit")
-"""What clusters have."""
+KNOWLEDGE = {"predicted": HEURISTICS, MEDIAN: ("saf",), "exact": ("saf",), "limit": HEURISTICS}
+"""Kinds of estimates, and who is measured under them beside the shipped policy."""
 
 
 SITES = ("kth", "pai", "venus", "philly", "lanl")
@@ -47,17 +57,17 @@ def make() -> None:
     say(json.dumps(found.card["choice"], indent=1))
 
 
-def run() -> dict[str, Any]:
+def run(traces: Iterable[str] = WORKLOADS) -> dict[str, Any]:
     """Every trace and kind of estimates is written as it is finished, and not measured again."""
     cells = _kept()
-    for name in SITES:
+    for name in traces:
         site = open_site(name)
         missing = [kind for kind in KNOWLEDGE if not any(_is(cell, name, kind) for cell in cells)]
         knowledge = knowledge_of(site) if missing else None
         for kind in missing:
             try:
                 draws = Draws(site.trace, kind, SEED, 1, knowledge)
-                policies = {order: Policy(order) for order in (SHIPPED_NAME, *HEURISTICS)}
+                policies = {order: Policy(order) for order in (SHIPPED_NAME, *KNOWLEDGE[kind])}
                 cell = standings(site, policies, draws)
             except TraceError:
                 continue  # this trace has no limits
@@ -91,6 +101,8 @@ def table(result: dict[str, Any]) -> list[str]:
         "| --- |" + " ---: |" * 7,
     ]
     for cell in result["cells"]:
+        if cell["estimates"] not in ("predicted", "limit"):
+            continue
         rows = {row["policy"]: row for row in cell["rows"]}
         heuristics = [row for name, row in rows.items() if name != SHIPPED_NAME]
         best = {m: min(heuristics, key=lambda row: row[m]) for m in ("wait", "bsld")}
@@ -109,5 +121,7 @@ def table(result: dict[str, Any]) -> list[str]:
 if __name__ == "__main__":
     if sys.argv[1:] == ["train"]:
         make()
+    elif sys.argv[1:]:
+        run(sys.argv[1].split(","))
     else:
         print("\n".join(table(json.loads(RESULT.read_text(encoding="utf-8")))))
