@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from dovetail.compiled.calls import call
 from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Row, row_accessor
@@ -164,10 +163,10 @@ def _relation(busy: float, run: float) -> int:
 
 @inner
 def _shares_switch(w: World, here: int, picked: int) -> bool:
+    shares = False
     for i in range(picked):
-        if node(w, node(w, i).picked).switch == node(w, here).switch:
-            return True
-    return False
+        shares |= node(w, node(w, i).picked).switch == node(w, here).switch
+    return shares
 
 
 @inner
