@@ -11,7 +11,7 @@
 The selector admits one of the jobs shown, or waits until something happens (its last action). If
 the job can start, the allocator picks a class of equal nodes, node by node for gangs; whoever has
 but one choice is not asked. An action that the mask rules out is an error; for learners without
-masks, `illegal_actions="wait"` waits in its place, or does as the base pair where that is not legal.
+masks, `illegal_actions="wait"` waits in its place, or does as the base pair where that is illegal.
 """
 
 from __future__ import annotations

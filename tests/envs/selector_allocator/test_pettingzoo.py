@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_episode() -> None:
 
 def test_the_performance_test_runs(capsys: pytest.CaptureFixture[str]) -> None:
     performance_benchmark(make(selector_allocator_v0.env))
-    assert "steps per second" in capsys.readouterr().out
+    assert "per second" in capsys.readouterr().out
 
 
 def test_action_0_plays_as_the_base_pair_does_and_is_worth_nothing() -> None:
