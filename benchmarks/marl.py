@@ -16,12 +16,15 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.marl_sites import PARTITION, SITES, open_site
-from dovetail.agents.history import Site
+from dovetail.agents.catalogue import ChoiceConfig
+from dovetail.agents.choice.candidates import PolicyCandidate
+from dovetail.agents.choice.cells import SiteHistory, open_history
+from dovetail.agents.history import Site, facts
 from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
 from dovetail.agents.training import LEARNING, train
 from dovetail.domain.jobs import Floats
@@ -32,7 +35,7 @@ from dovetail.evaluation.standing import measure
 from dovetail.evaluation.statistics import ratio_of_means
 from dovetail.evaluation.unseen import BLOCKS, Draws, first_unseen, kinds_known
 from dovetail.evaluation.warm_windows import evaluate_windows
-from dovetail.policies.learned.checkpoint import load_checkpoint
+from dovetail.policies.learned.checkpoint import CARD_FILE, load_checkpoint, save_checkpoint
 from dovetail.policies.policy import Policy
 
 MODELS = Path(__file__).parent / "models" / "marl"
@@ -90,8 +93,9 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
     site = open_site(name, size.jobs, size.load)
     result: dict[str, Any] = {"size": asdict(size), "jobs": len(site.trace), "knowledge": {}}
     for kind in kinds_known(site.trace):
+        start = _Start(site, open_history(site, kind), _choice(name, kind, site))
         trained = {
-            f"{arm}-{seed}": _trained(name, kind, arm, seed, site, size)
+            f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size)
             for arm in arms
             for seed in range(size.seeds)
         }
@@ -101,7 +105,23 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
         (MODELS / name / "result.json").write_text(text, encoding="utf-8")
 
 
-def _trained(name: str, kind: str, arm: str, seed: int, site: Site, size: Size) -> Path:
+class _Start(NamedTuple):
+    """What all trainings of a history share."""
+
+    site: Site
+    history: SiteHistory
+    choice: dict[str, Any]
+
+
+def _choice(name: str, kind: str, site: Site) -> dict[str, Any]:
+    """The best heuristic pair and estimates by the validation part: one for all arms and seeds."""
+    config = ChoiceConfig(estimates=kind)
+    train("choice", None, [site], MODELS / name / kind / "choice", config, _say)
+    found: dict[str, Any] = load_checkpoint(MODELS / name / kind / "choice").card["choice"]
+    return found
+
+
+def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Size) -> Path:
     from dovetail.agents.selector_allocator.training import learn
 
     path = MODELS / name / kind / f"{arm}-{seed}"
@@ -112,10 +132,15 @@ def _trained(name: str, kind: str, arm: str, seed: int, site: Site, size: Size) 
         epochs=size.epochs, episodes_per_epoch=size.episodes, estimates=kind, seed=seed,
         environments=min(30, size.episodes), imitated=size.episodes, **ARMS[arm],
     )  # fmt: skip
+    if not (path / CARD_FILE).exists():  # as if the choice had just been made
+        chosen = PolicyCandidate(*(start.choice[n] for n in ("order", "estimates", "placement")))
+        about = json.loads(json.dumps(facts("selector-allocator", config, [start.site])))
+        save_checkpoint(path, chosen.checkpoint({**about, "choice": start.choice}))
     began, used = time.perf_counter(), time.process_time()
     train(
-        "selector-allocator", learn, [site], path, config,
+        "selector-allocator", learn, [start.site], path, config,
         lambda progress: _say(f"{name}, {kind}, {arm} {seed}: {progress}"),
+        histories=[start.history],
     )  # fmt: skip
     spent = {
         "seconds": time.perf_counter() - began,

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail.domain.errors import ConfigError
 from dovetail.envs.batch import IllegalActions
 from dovetail.envs.selector_allocator.config import SelectorAllocatorConfig
 from dovetail.envs.selector_allocator.pool import SelectorAllocatorPool
@@ -30,9 +29,10 @@ try:
     from dovetail.envs.selector_allocator.aec import SelectorAllocatorCycle
     from dovetail.envs.selector_allocator.parallel import SelectorAllocatorParallel
 except ImportError as problem:
-    raise ConfigError(
+    raise ImportError(
         f"selector_allocator_v0 needs PettingZoo ({problem}): "
-        "pip install 'dovetail-scheduler[marl]'"
+        "pip install 'dovetail-scheduler[marl]'",
+        name="pettingzoo",
     ) from problem
 
 
