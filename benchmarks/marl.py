@@ -5,7 +5,7 @@ the choice; the pair, the selector with best-fit, and the allocator under SAF an
 trained with several seeds. What is finished lies in benchmarks/models/marl and is not repeated.
 
 python -m benchmarks.run marl                                  # all; many hours
-python -m benchmarks.marl --traces pai --seeds 2 --jobs 6000 --epochs 8     # a part of it
+python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 6000 --epochs 8     # a part of it
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class Size:
 
     jobs: int = 30_000  # of a history, its last ones
     load: float = 0.95
-    seeds: int = 5
+    seeds: int = 5  # of the pair
+    half_seeds: int = 5  # of arms in which one half learns
     epochs: int = 30
     episodes: int = 60  # of an epoch
     windows: int = 10
@@ -97,7 +98,7 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
         trained = {
             f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size)
             for arm in arms
-            for seed in range(size.seeds)
+            for seed in range(size.half_seeds if ARMS[arm] else size.seeds)
         }
         result["knowledge"][kind] = _measured(site, kind, trained, size)
         (MODELS / name).mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,8 @@ def _site(name: str, kind: str, site: dict[str, Any], part: dict[str, Any]) -> l
     size = site["size"]
     rows = [
         f"**{name}**, {kind}; the choice is {chosen['order']}@{chosen['placement']}; "
-        f"{site['jobs']:,} jobs at load {size['load']:g}, {size['seeds']} seeds, "
+        f"{site['jobs']:,} jobs at load {size['load']:g}, {size['seeds']} seeds "
+        f"(halves {size['half_seeds']}), "
         f"{size['epochs']} epochs of {size['episodes']} episodes",
         "",
         "| policy | wait | turnaround | bsld | utilisation | wait, 95th % |",
