@@ -5,7 +5,7 @@ the choice; the pair, the selector with best-fit, and the allocator under SAF an
 trained with several seeds. What is finished lies in benchmarks/models/marl and is not repeated.
 
 python -m benchmarks.run marl                                  # all; many hours
-python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 6000 --epochs 8     # a part of it
+python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 6000   # a part of it
 """
 
 from __future__ import annotations
@@ -170,10 +170,14 @@ def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> di
         _say(f"{kind}: {name}: {rows[name]}")
     best = min(NINE, key=lambda name: rows[name]["bsld"])
     arms = sorted({name.rpartition("-")[0] for name in trained})
+    for arm in arms:  # the mean of its seeds stands for an arm
+        own = [blocks[name] for name in trained if name.rpartition("-")[0] == arm]
+        blocks[arm] = np.mean(own, axis=0)
     against = {
         arm: {
-            rival: _ratios(blocks, [n for n in trained if n.rpartition("-")[0] == arm], rival)
-            for rival in (best, "fcfs@first-available", *OTHERS, "choice")
+            rival: _ratios(blocks[arm], blocks[rival])
+            for rival in (best, "fcfs@first-available", *OTHERS, "choice", *arms)
+            if rival != arm
         }
         for arm in arms
     }
@@ -214,13 +218,9 @@ def _row(schedule: Schedule, first: int) -> tuple[dict[str, float], Floats]:
     return row, means
 
 
-def _ratios(blocks: dict[str, Floats], ours: list[str], rival: str) -> dict[str, Any]:
-    """Mean over the training seeds as a ratio to a rival, over paired blocks; below 1 is better."""
-    mean = np.mean([blocks[name] for name in ours], axis=0)
-    return {
-        metric: asdict(ratio_of_means(mean[i], blocks[rival][i]))
-        for i, metric in enumerate(METRICS)
-    }
+def _ratios(ours: Floats, theirs: Floats) -> dict[str, Any]:
+    """Of means, over paired blocks [metrics, blocks]; below 1 is better."""
+    return {metric: asdict(ratio_of_means(ours[i], theirs[i])) for i, metric in enumerate(METRICS)}
 
 
 def _say(text: object) -> None:
