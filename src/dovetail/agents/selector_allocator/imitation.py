@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import nn
@@ -29,7 +31,7 @@ def imitate(
             chosen = decisions.take(order[begin : begin + MINIBATCH])
             given = tensors(chosen)
             chances = log_softmax(actor(given), given.decision, given.decisions)
-            loss = -chances[torch.from_numpy(chosen.offset[:-1])].mean()
+            loss: Any = -chances[torch.from_numpy(chosen.offset[:-1])].mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
