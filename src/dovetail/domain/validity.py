@@ -66,7 +66,8 @@ RULES = (
     Rule("has a negative run time", ("run",), lambda x: x < 0, "0 or more"),
     Rule("runs longer than ten years", ("run",), lambda x: x > TEN_YEARS, _AT_MOST),
     Rule("asks for no GPU", ("gpus",), lambda x: x <= 0, "0 or more"),
-    Rule("has a time limit that is not positive", ("limit",), lambda x: x <= 0, "above 0"),
+    # A run time over a limit of 1e-300 s is no number any more.
+    Rule("has a time limit that is not positive", ("limit",), lambda x: x < 1e-3, "0.001 or more"),
     Rule("has a time limit beyond ten years", ("limit",), lambda x: x > TEN_YEARS, _AT_MOST),
     Rule(
         "asks for a negative number of nodes",
