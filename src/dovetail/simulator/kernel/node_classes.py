@@ -19,7 +19,6 @@ from dovetail.simulator.kernel.state import (
     node,
     option,
     run_of,
-    slot,
     small,
 )
 
@@ -174,17 +173,14 @@ def _describe(w: World, job: int, number: int, picked: int, here: int, at: int) 
     """What is the same for all nodes of a class, and CPUs and memory of the first."""
     this, one, way = node_class(w, at), node(w, here), option(w, number)
     chunk, mine = chunk_of(w, number, picked), demand(w, run_of(w, job).demand)
-    cpus, memory = one.cpus, one.memory
-    for i in range(one.running):
-        cpus += slot(w, here, i).cpus
-        memory += slot(w, here, i).memory
     this.node, this.option = here, number
-    this.gpus, this.free_gpus, this.chunk_gpus = kind(w, one.kind).gpus, one.gpus, chunk.gpus
-    this.cpus, this.free_cpus = cpus / THOUSAND, one.cpus / THOUSAND
+    whole = kind(w, one.kind)
+    this.gpus, this.free_gpus, this.chunk_gpus = whole.gpus, one.gpus, chunk.gpus
+    this.cpus, this.free_cpus = whole.cpus / THOUSAND, one.cpus / THOUSAND
     this.chunk_cpus, this.chunk_memory = chunk.cpus / THOUSAND, chunk.memory / GIGABYTE
-    this.memory, this.free_memory = memory / GIGABYTE, one.memory / GIGABYTE
+    this.memory, this.free_memory = whole.memory / GIGABYTE, one.memory / GIGABYTE
     this.job_gpus, this.chunks_left = mine.gpus, way.many + way.few - picked - 1
-    this.speed, this.fastest, this.reach_gpus = way.speed, mine.speed, kind(w, one.kind).free
+    this.speed, this.fastest, this.reach_gpus = way.speed, mine.speed, whole.free
 
 
 @inner
