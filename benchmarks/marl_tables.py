@@ -29,13 +29,14 @@ def _site(name: str, kind: str, site: dict[str, Any], part: dict[str, Any]) -> l
         f"(halves {size['half_seeds']}), "
         f"{size['epochs']} epochs of {size['episodes']} episodes",
         "",
-        "| policy | wait | turnaround | bsld | utilisation | wait, 95th % |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| policy | wait | turnaround | bsld | utilisation | wait, 95th % | bsld of all jobs |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for policy, row in part["rows"].items():
         rows.append(
             f"| {policy} | {row['wait']:,.0f} s | {row['turnaround']:,.0f} s | {row['bsld']:.2f} | "
-            f"{100 * row['utilisation']:.1f} % | {row['wait_p95']:,.0f} s |"
+            f"{100 * row['utilisation']:.1f} % | {row['wait_p95']:,.0f} s | "
+            f"{row['whole_bsld']:.2f} |"
         )
     rows += [
         "",

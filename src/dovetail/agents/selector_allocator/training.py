@@ -45,6 +45,9 @@ from dovetail.policies.selections import ALL
 TEMPERATURE = 2.0
 """Of the selector's start as SAF, before it imitates."""
 
+PACKING = 30.0
+"""The same of the allocator's start as best-fit; imitation has only to refine it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PairProgress:
@@ -112,6 +115,7 @@ class _PairRun(PpoRun[PairProgress]):
             torch.manual_seed(config.seed)
             self.actor, critic = PairActor(), PairCritic()
         self.actor.selector.follow(saf(ALL, cluster.total_gpus, TEMPERATURE))
+        self.actor.allocator.follow_best_fit(PACKING)
         self.learner = Ppo(self.actor, critic, config.ppo)
 
     def go_on(self, report: Any) -> None:
