@@ -19,8 +19,8 @@ QUICK = (
 """What `make bench` measures; before the last one torch must not have been imported."""
 
 LONG = (
-    "shipped", "rltune", "adlro", "mig", "live_churn", "live_cycle", "live_memory", "live_plugin",
-    "slurm", "backfill", "prediction", "promises",
+    "shipped", "rltune", "marl", "adlro", "mig", "live_churn", "live_cycle", "live_memory",
+    "live_plugin", "slurm", "backfill", "prediction", "promises",
 )  # fmt: skip
 """Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time,
 and ten minutes more."""

@@ -34,6 +34,10 @@ Table = NDArray[Any]
 class Tables:
     """Owns the memory of one simulation; `world` is what kernels get."""
 
+    # Placements that rank classes of nodes only (node_classes.py).
+    node_classes: Table
+    class_slots: Table
+
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
     steps: Table

@@ -53,6 +53,8 @@ class World(Row):
     last_cycle: float  # when it was
     news: bool  # something has happened since
     planner: int  # address of a function that picks nodes for a job; 0: none
+    ranker: int  # address of a function that ranks classes of nodes; 0: none
+    class_count: int  # classes of nodes found by the search in hand
     # conservative backfilling: promises and what they leave
     set_count: int  # node sets; 0: nobody is promised anything
     promising: bool  # what starts must leave room for promises
@@ -108,6 +110,8 @@ class World(Row):
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
     claims: int  # [parts] Claim
+    node_classes: int  # [CLASSES] NodeClassFacts, where a placement ranks them
+    class_slots: int  # [kinds * (most GPUs + 1) * KEYS] ClassSlot
     gain_log: int  # [GAIN_LOG] Gain: the last of the gains, in a ring
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
