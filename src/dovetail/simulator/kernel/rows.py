@@ -81,7 +81,8 @@ class World(Row):
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
     shapes: int  # [shapes] Shape
-    kind_shapes: int  # KindShape: the shapes that may use each kind, by GPUs
+    shape_groups: int  # ShapeGroup: for each kind
+    kind_shapes: int  # KindShape: the shapes that may use each kind, group by group
     tallies: int  # [kinds * shapes] Tally: a row for each reservation
     watchers: int  # [watchers] Watcher
     ready_times: int  # [watchers * nodes] ReadyTime
@@ -186,6 +187,7 @@ class Reservation(Row):
     spent_large: int  # of these, what the chunks already chosen for the job in hand take
     spent_small: int
     tally: int  # the last shape that has been counted for it; -1: none
+    barren: int  # the last of these that no node is left for; -1: none
 
 
 class KindRow(Row):
@@ -201,8 +203,8 @@ class KindRow(Row):
     words: int  # of one bitmap over its members
     reserved: float  # when the EASY reservation that may use it begins; inf: none
     reservation: int  # its number
-    shape_first: int  # kind_shapes[shape_first:shape_last] may use it
-    shape_last: int
+    group_first: int  # shape_groups[group_first:group_last] may use it
+    group_last: int
 
 
 class Member(Row):
@@ -237,13 +239,18 @@ class Shape(Row):
     watcher: int  # whose calendar is this shape's; -1: none
 
 
-class KindShape(Row):
-    """A shape that may use nodes of a kind; what it asks for lies here too, side by side."""
+class ShapeGroup(Row):
+    """Shapes that may use nodes of a kind and ask for as many GPUs and CPUs."""
 
-    shape: int
     gpus: int
     cpus: int
+    first: int  # kind_shapes[first:last], by memory
+    last: int
+
+
+class KindShape(Row):
     memory: int
+    shape: int
 
 
 class Tally(Row):
@@ -252,6 +259,7 @@ class Tally(Row):
 
     serial: int  # the reservation that it was counted for
     next: int  # the shape that was counted before this one; -1: none
+    next_barren: int  # the one before that no node was left for; -1: none
     lost_large: int
     lost_small: int
     lost_both: int
