@@ -29,7 +29,7 @@ EVOLUTION: dict[str, Any] = {"epochs": 8, "population": 8, "batch": 4, "replays"
                              "length": 12_000}  # fmt: skip
 PPO: dict[str, Any] = {"epochs": 12, "episodes_per_epoch": 50, "windows": 128,
                        "validation_windows": 32, "validate_every": 3}  # fmt: skip
-"""A quarter and a sixteenth of the usual sizes: five seeds on six traces in an hour of one core."""
+"""A quarter and a sixteenth of the usual sizes: five seeds on six traces are ninety trainings."""
 
 
 def train_arm(
