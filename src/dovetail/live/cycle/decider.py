@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
-from dovetail.live.cycle.selection import select
+from dovetail.live.cycle.selection import Selection
 from dovetail.live.model.decision import Decision, Hint
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Snapshot
 from dovetail.policies.policy import Policy
@@ -41,6 +42,10 @@ REHEARSAL = Snapshot(
 )
 """The smallest queue that a decision uses all code for."""
 
+_ID, _ACCOUNT, _ELIGIBLE = (
+    itemgetter(LiveJob._fields.index(name)) for name in ("id", "account", "eligible")
+)
+
 NO_ROW = "the policy has nothing to say about it"
 
 
@@ -49,7 +54,7 @@ class Decider:
 
     def __init__(self, policy: Policy, config: ActConfig, estimate: Estimate | None = None) -> None:
         self.policy, self.config = policy, config
-        self._windows = QueueWindows(estimate)
+        self._windows, self._selection = QueueWindows(estimate), Selection(config)
         self._order, self._place, _ = policy.parts()
         self.model = digest_of(self._order.weights) or ""
         self.decide(REHEARSAL)  # compiles what the first decision would else be late with
@@ -57,7 +62,7 @@ class Decider:
     def decide(self, snapshot: Snapshot) -> Decision:
         """An order of the jobs that may be touched; empty where there are none."""
         began = time.perf_counter()
-        touchable, untouched = select(snapshot, self.config)
+        touchable, untouched = self._selection.of(snapshot)
         if not touchable:
             return self._decision((), frozenset(), {}, {}, untouched, (0.0, 0.0), began)
         queue = self._windows.of(snapshot)
@@ -68,7 +73,7 @@ class Decider:
         # goes no further than that one, and its backfilling plans with whole nodes only.
         passing = np.argsort(~np.isin(rows, started), kind="stable")
         rows, scores = rows[passing], scores[passing]
-        may = {job.id for job in touchable}
+        may = set(map(_ID, touchable))
         ids = queue.ids[rows].tolist()
         ranked = [job for job in ids if job in may]
         missing = may.difference(ranked)
@@ -175,11 +180,17 @@ def near_the_head(
     if len(ranked) <= 3 * horizon:
         return None
     numbers = np.array(ranked)
-    own = np.array([*map(snapshot.own_priorities.__getitem__, ranked)])
+    given = map(snapshot.own_priorities.__getitem__, ranked)
+    own = np.fromiter(given, np.int64, len(ranked))
     by_slurm = numbers[np.argsort(-own, kind="stable")].tolist()
     by_id = snapshot.by_id
-    first = {by_id[job].account: job for job in reversed(by_slurm)}
-    eligible = np.array([job.eligible for job in jobs])
+    first: dict[str, int] = {}
+    accounts = len(set(map(_ACCOUNT, jobs)))
+    for job in by_slurm:
+        first.setdefault(by_id[job].account, job)
+        if len(first) == accounts:
+            break
+    eligible = np.fromiter(map(_ELIGIBLE, jobs), np.float64, len(jobs))
     oldest = np.argpartition(eligible, horizon)[:horizon].tolist()
     return {
         *ranked[:horizon], *by_slurm[:horizon], *(jobs[i].id for i in oldest), *first.values()

@@ -112,7 +112,7 @@ def glimpse_of(snapshot: Snapshot, steady: float, plan: CyclePlan) -> Glimpse:
     return Glimpse(
         wall=snapshot.time,
         steady=steady,
-        pending=frozenset(job.id for job in snapshot.pending),
+        pending=snapshot.pending_ids,
         running=frozenset(job.id for job in snapshot.running),
         nodes=frozenset(node.name for node in snapshot.nodes if node.usable),
         order=plan.decision.order,

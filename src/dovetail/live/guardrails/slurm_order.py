@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from dovetail.live.guardrails.base import Situation
 
 
@@ -26,7 +28,7 @@ def slurm_order(jobs: Iterable[int], situation: Situation) -> tuple[int, ...]:
     wanted = frozenset(jobs)
     order = situation.orders.get(wanted)
     if order is None:
-        known = tuple(job for job in situation.slurm_ranking if job in wanted)
+        known = tuple(filter(wanted.__contains__, situation.slurm_ranking))
         order = (*known, *sorted(wanted.difference(known))) if len(known) < len(wanted) else known
         situation.orders[wanted] = order
     return order
@@ -34,11 +36,14 @@ def slurm_order(jobs: Iterable[int], situation: Situation) -> tuple[int, ...]:
 
 def places(order: Sequence[int]) -> dict[int, int]:
     """Job -> its place, the first is 0."""
-    return {job: place for place, job in enumerate(order)}
+    return dict(zip(order, range(len(order)), strict=True))
 
 
 def moved(order: Sequence[int], own: Sequence[int]) -> Moved:
     """How far the jobs of one order stand from their places in the other."""
     before = places(own)
-    shifts = [abs(place - before[job]) for place, job in enumerate(order)]
-    return Moved(sum(shifts) / len(shifts), max(shifts)) if shifts else Moved(0.0, 0)
+    if not before:
+        return Moved(0.0, 0)
+    stood = np.fromiter(map(before.__getitem__, order), np.int64, len(order))
+    shifts = np.abs(stood - np.arange(len(order)))
+    return Moved(float(shifts.mean()), int(shifts.max()))
