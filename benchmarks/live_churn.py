@@ -3,7 +3,7 @@
     python -m benchmarks.run live_churn
 
 The whole controller in active mode on a cluster in memory, a minute of its time in each cycle. The
-first cycle, which brings the whole queue into order, is told apart. Three kinds of queues: jobs that
+first cycle, which brings the whole queue into order, is told apart. Queues of four kinds: jobs that
 may all be moved; jobs of three QOS, which bind; and one job in twenty, or every other one, of an
 account that is left alone, at priorities among the others: nobody may pass these.
 """

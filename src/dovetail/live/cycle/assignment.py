@@ -42,8 +42,8 @@ WALLED_HEAD = 32
 """Places at the head whose jobs stand among walls nearly as Slurm's own would.
 
 Further back a job may lag behind any number of walls: it goes past all of them at once when it
-comes to the head. One by one cost 130 updates in a cycle among 50 walls and 90 among 500, this 3.9
-and 1.8; the first 20 jobs then stand behind 0.1 and 10 walls more than they might.
+comes to the head. One by one cost 90 to 130 updates in a cycle, this 3 to 6 among 50 walls and 2 to
+3 among 500; the first 20 jobs then stand behind 0 to 1 and 9 to 17 walls more than they might.
 """
 
 HIGHEST = 4_000_000_000
