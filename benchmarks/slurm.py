@@ -5,7 +5,7 @@
 
 Two P100 nodes with four GPUs, two K80 nodes with two, one M40 node with one; 1,024 jobs that arrive
 while others run. One run is Slurm 22.05 with `priority/multifactor` and equal weights, the daemon
-in shadow mode beside it; another has the daemon in active mode, order alone; a third has promises to
+in shadow mode beside it; another has it in active mode, order alone; a third has promises to
 size classes on. All happen at once, in faster time: about seven minutes. Beside the real figures
 stand the simulator's, and how far off they are.
 """
