@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
 from dovetail.live.doctor.facts import Facts
+from dovetail.live.doctor.plugin_checks import LOADED
 from dovetail.live.guardrails.lines import lines_of
 from dovetail.live.model.snapshot import Snapshot
 from dovetail.live.service.first_factors import MOST_FACTOR
@@ -99,7 +100,7 @@ def priority_type(facts: Facts) -> Checkup:
             'set PriorityType=priority/multifactor, or act.knob = "priority"',
         )
     plugin = facts.settings.get("PrioritySiteFactorPlugin", "")
-    if plugin not in ("", "(null)", "site_factor/none"):
+    if plugin not in ("", "(null)", "site_factor/none", LOADED):
         return problem(
             name,
             f"PrioritySiteFactorPlugin is {plugin}: it sets the same factor as Dovetail",
