@@ -5,8 +5,8 @@ order, jobs that still wait included, and jobs of a size class in breach go firs
 `protection.PART` of the class's 95th percentile under Slurm.
 
 That part was chosen on Philly and Venus, so these say nothing about the choice. PAI and two logs of
-the Parallel Workloads Archive, with processors for GPUs and the users' own limits, had no say in it;
-of the longer ones the first `MOST_JOBS` jobs, to be done in minutes.
+the Parallel Workloads Archive, with processors for GPUs and the users' own limits, had no say in
+it; of the longer ones the first `MOST_JOBS` jobs, to be done in minutes.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ POLICIES = ("dovetail", "saf")
 MOST_JOBS = 40_000
 REQUIRED = 0.8
 """Of the gain in mean wait, that is to be kept."""
+ALIKE = 0.0005
+"""A twentieth of a per cent of all GPU time: less is no difference in utilisation."""
 CLASSES = len(SIZES)
 
 
@@ -152,6 +154,19 @@ def figures(slurm: Schedule, schedule: Schedule, gain: float) -> dict[str, Any]:
     }
 
 
+def goal(slurm: dict[str, Any], alone: dict[str, Any], ours: dict[str, Any]) -> dict[str, bool]:
+    """What of the goal is met; where the policy alone gains nothing, whether promises still do."""
+    gain = slurm["wait_mean"] - alone["wait_mean"]
+    saved = slurm["wait_mean"] - ours["wait_mean"]
+    used = "utilisation_while_jobs_came"
+    return {
+        "policy_alone_gains": gain > 0,
+        "gain": saved >= REQUIRED * gain if gain > 0 else saved > 0,
+        "classes": not ours["broken"],
+        "utilisation": ours[used] >= slurm[used] - ALIKE,
+    }
+
+
 def run() -> dict[str, Any]:
     found: dict[str, Any] = {"promises": "size_p95=10%, slack 60 s", "most_jobs": MOST_JOBS}
     for name, held in TRACES.items():
@@ -177,12 +192,6 @@ def _measure(name: str, held: Held, trace: Trace) -> dict[str, Any]:
         kept = keep_promises(slurm, policy, estimates)
         rows[policy] = figures(slurm, alone, gain)
         rows[f"{policy} with promises"] = ours = figures(slurm, kept, gain)
-        before = rows["slurm-multifactor"]
-        ours["goal"] = {
-            "gain": ours["gain_kept"] >= REQUIRED,
-            "classes": not ours["broken"],
-            "utilisation": ours["utilisation_while_jobs_came"]
-            >= before["utilisation_while_jobs_came"],
-        }
+        ours["goal"] = goal(rows["slurm-multifactor"], rows[policy], ours)
         print(name, policy, ours, flush=True)
     return rows

@@ -247,6 +247,7 @@ class LiveController:
             sent=tuple(self._sent),
             actual_wait=self.comparison.actual_wait,
             slurm_wait=self.comparison.slurm_wait,
+            wanted=self.comparison.wanted,
             active_hours=self.active_hours,
             compared_jobs=self.comparison.jobs,
             promises=self.comparison.promises,

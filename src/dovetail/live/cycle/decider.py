@@ -46,6 +46,9 @@ _ID, _ACCOUNT, _ELIGIBLE = (
     itemgetter(LiveJob._fields.index(name)) for name in ("id", "account", "eligible")
 )
 
+KEEPS, MAY_NOT_PASS = "keeps GPUs free", "may not pass"
+"""Wishes of a policy that an order does not tell Slurm."""
+
 NO_ROW = "the policy has nothing to say about it"
 
 
@@ -64,10 +67,10 @@ class Decider:
         began = time.perf_counter()
         touchable, untouched = self._selection.of(snapshot)
         if not touchable:
-            return self._decision((), frozenset(), {}, {}, untouched, (0.0, 0.0), began)
+            return self._decision((), frozenset(), {}, {}, untouched, (0.0, 0.0), {}, began)
         queue = self._windows.of(snapshot)
         simulation = self._simulation(queue)
-        rows, scores = self._ranked(simulation)
+        rows, scores, unexpressed = self._ranked(simulation)
         started = _started_now(simulation)
         # Those first that start now without delaying the first that cannot: Slurm's main scheduler
         # goes no further than that one, and its backfilling plans with whole nodes only.
@@ -88,6 +91,7 @@ class Decider:
             hints,
             {**untouched, **dict.fromkeys(missing, NO_ROW)},
             (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0),
+            unexpressed,
             began,
         )
 
@@ -99,6 +103,7 @@ class Decider:
         hints: Mapping[int, Hint],
         untouched: Mapping[int, str],
         score_range: tuple[float, float],
+        unexpressed: Mapping[str, int],
         began: float,
     ) -> Decision:
         return Decision(
@@ -111,6 +116,7 @@ class Decider:
             model=self.model,
             seconds=time.perf_counter() - began,
             score_range=score_range,
+            unexpressed=unexpressed,
         )
 
     def _simulation(self, queue: QueueWindow) -> Simulation:
@@ -126,14 +132,15 @@ class Decider:
             queue.window,
         )
 
-    def _ranked(self, simulation: Simulation) -> tuple[Ints, Floats]:
-        """Rows of waiting jobs in order, and their scores."""
+    def _ranked(self, simulation: Simulation) -> tuple[Ints, Floats, Mapping[str, int]]:
+        """Rows of waiting jobs in order, their scores, and wishes that are no order."""
         count = len(simulation.trace)
         rows, out = np.empty(count, np.int64), np.empty((3, count))
         found = rank_waiting(simulation.tables.world, simulation.rules, rows, *out)
-        rows, scores = rows[:found], out[0, :found]
+        rows, (scores, gates, keeps) = rows[:found], out[:, :found]
+        unexpressed = wishes_of(simulation, rows, gates, keeps)
         order = np.lexsort((rows, scores))
-        return rows[order], scores[order]
+        return rows[order], scores[order], unexpressed
 
     def _reasons(
         self, ids: Sequence[int], scores: Floats, may: set[int], waiting: int
@@ -145,6 +152,23 @@ class Decider:
             for place, job in enumerate(ids[: self.config.horizon], start=1)
             if job in may
         }
+
+
+def wishes_of(
+    simulation: Simulation, rows: Ints, gates: Floats, keeps: Floats
+) -> Mapping[str, int]:
+    """Jobs that would fit now, but that the policy would not let start: Slurm starts them.
+
+    Neither a place in the order nor anything else that ends by itself holds a job back that fits
+    (docs/decisions/0060).
+    """
+    if not (np.any(gates < 0.0) or np.any(keeps > 0.0)):
+        return {}
+    jobs = simulation.tables.jobs
+    part = simulation.tables.demand_facts[jobs["demand"][rows]]
+    free, fits = part["free_gpus"], part["fits"]
+    kept = fits & (keeps > 0.0) & (free < part["total_gpus"]) & (free - jobs["gpus"][rows] < keeps)
+    return {KEEPS: int(kept.sum()), MAY_NOT_PASS: int((fits & (gates < 0.0)).sum())}
 
 
 def _started_now(simulation: Simulation) -> Ints:

@@ -56,6 +56,7 @@ class CycleReport:
     partitions: Mapping[str, Load] = field(default_factory=dict)
     managed: int = 0  # jobs in the guarded order
     untouched: Mapping[str, int] = field(default_factory=dict)  # class of reason -> jobs
+    unexpressed: Mapping[str, int] = field(default_factory=dict)  # wish -> jobs against it
     moved: Moved = field(default_factory=lambda: Moved(0.0, 0))  # guarded order against Slurm's own
     verdicts: tuple[Verdict, ...] = ()
     sent: int = 0  # changes, the failed ones included

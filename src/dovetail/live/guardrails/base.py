@@ -84,6 +84,7 @@ class Situation:
     # for the trip-wire: mean waits of jobs that started in active mode, and the twin's for Slurm
     actual_wait: float = float("nan")
     slurm_wait: float = float("nan")
+    wanted: float = float("nan")  # what the objective weighs, over Slurm's; NaN: mean wait
     active_hours: float = 0.0
     compared_jobs: int = 0
     promises: PromiseState | None = None  # None: nothing is promised, or not looked at yet
