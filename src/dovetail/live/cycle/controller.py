@@ -141,7 +141,7 @@ class LiveController:
 
     def _unknown_factors(self, snapshot: Snapshot) -> str:
         """Factors that look like ours and are in no journal, in words; empty: there are none."""
-        table = snapshot.factor_table
+        table = snapshot.factor_columns
         marked = set(table.ids[is_marked(table.site)].tolist())
         unknown = len(marked - self.ledger.view.factors(snapshot).keys()) if marked else 0
         if not unknown:

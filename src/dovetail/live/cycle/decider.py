@@ -22,7 +22,7 @@ from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
-from dovetail.live.cycle.selection import Selection
+from dovetail.live.cycle.selection import JobSelection
 from dovetail.live.model.decision import Decision, Hint
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Snapshot
 from dovetail.policies.policy import Policy
@@ -57,7 +57,7 @@ class Decider:
 
     def __init__(self, policy: Policy, config: ActConfig, estimate: Estimate | None = None) -> None:
         self.policy, self.config = policy, config
-        self._windows, self._selection = QueueWindows(estimate), Selection(config)
+        self._windows, self._selection = QueueWindows(estimate), JobSelection(config)
         self._order, self._place, _ = policy.parts()
         self.model = digest_of(self._order.weights) or ""
         self.decide(REHEARSAL)  # compiles what the first decision would else be late with

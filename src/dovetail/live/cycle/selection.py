@@ -29,10 +29,10 @@ UNKNOWN_PRIORITY = "Slurm gives it no priority yet"
 
 def select(snapshot: Snapshot, config: ActConfig) -> tuple[tuple[LiveJob, ...], Mapping[int, str]]:
     """Waiting jobs that may be touched, and the reason of each that may not."""
-    return Selection(config).of(snapshot)
+    return JobSelection(config).of(snapshot)
 
 
-class Selection:
+class JobSelection:
     """Asked in every cycle; a job that could be touched and is as it was is not asked again.
 
     Of 10,000 waiting jobs that takes 2 ms instead of 8.

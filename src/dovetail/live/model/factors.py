@@ -1,6 +1,6 @@
 """The factors of all waiting jobs as columns, which look like a mapping of `Factor`.
 
->>> table = FactorTable.of({17: Factor(1200, 200, False), 18: Factor(50, 0, True)})
+>>> table = FactorColumns.of({17: Factor(1200, 200, False), 18: Factor(50, 0, True)})
 >>> table[17].own, table.shown()[18], table.given()[17], sorted(table.touched())
 (1000, 50, 1000, [17, 18])
 
@@ -31,7 +31,7 @@ class Factor(NamedTuple):
         return self.priority if self.frozen else self.priority - self.site
 
 
-class FactorTable(Mapping[int, Factor]):
+class FactorColumns(Mapping[int, Factor]):
     """By LiveJob.id, each once."""
 
     def __init__(self, ids: Ints, priority: Ints, site: Ints, frozen: Bools, qos: Ints) -> None:
@@ -40,9 +40,9 @@ class FactorTable(Mapping[int, Factor]):
         self._row = dict(zip(ids.tolist(), range(len(ids)), strict=True))
 
     @classmethod
-    def of(cls, factors: Mapping[int, Factor]) -> FactorTable:
+    def of(cls, factors: Mapping[int, Factor]) -> FactorColumns:
         """The same as columns; a table is itself."""
-        if isinstance(factors, FactorTable):
+        if isinstance(factors, FactorColumns):
             return factors
         ids = np.fromiter(factors, np.int64, len(factors))
         columns = np.array([*factors.values()], np.int64).reshape(-1, len(Factor._fields)).T

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.live.model.factors import Factor as Factor
-from dovetail.live.model.factors import FactorTable
+from dovetail.live.model.factors import FactorColumns
 
 NEVER = math.nan
 """A time or a limit that is not known or not set."""
@@ -177,23 +177,23 @@ class Snapshot:
         return dict(zip(map(_ID, self.jobs), self.jobs, strict=True))
 
     @cached_property
-    def factor_table(self) -> FactorTable:
-        return FactorTable.of(self.factors)
+    def factor_columns(self) -> FactorColumns:
+        return FactorColumns.of(self.factors)
 
     @cached_property
     def priorities(self) -> Mapping[int, int]:
         """What every pending job has now, as far as Slurm tells its factors."""
-        return self.factor_table.shown()
+        return self.factor_columns.shown()
 
     @cached_property
     def own_priorities(self) -> Mapping[int, int]:
         """What Slurm alone gives every pending job whose factors it tells."""
-        return self.factor_table.given()
+        return self.factor_columns.given()
 
     @cached_property
     def touched(self) -> frozenset[int]:
         """Jobs with a site factor or a priority set by hand, whoever did it."""
-        return self.factor_table.touched()
+        return self.factor_columns.touched()
 
     @cached_property
     def qos_factors(self) -> Mapping[str, int]:
@@ -201,7 +201,7 @@ class Snapshot:
 
         Of jobs of one QOS the highest counts: the last, as they are sorted.
         """
-        table, by_id = self.factor_table, self.by_id
+        table, by_id = self.factor_columns, self.by_id
         rows = np.flatnonzero((table.qos > 0) & ~table.frozen)
         rows = rows[np.argsort(table.qos[rows], kind="stable")]
         pairs = zip(map(by_id.get, table.ids[rows].tolist()), table.qos[rows].tolist(), strict=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.live.backends.base import Unreadable
-from dovetail.live.model.factors import FactorTable
+from dovetail.live.model.factors import FactorColumns
 from dovetail.live.model.snapshot import Share
 from dovetail.slurm.tables import rows_of
 
@@ -29,7 +29,7 @@ _TRES = re.compile(r"\|(.*)$", re.MULTILINE)
 _AFTER_EQUALS = re.compile(r"=(\d+)")
 
 
-def factors_of(text: str) -> FactorTable:
+def factors_of(text: str) -> FactorColumns:
     """Jobs that are held or not yet eligible have none.
 
     A job whose priority was set by hand shows no factors at all, not even its site factor; then
@@ -48,7 +48,7 @@ def factors_of(text: str) -> FactorTable:
     priority, site, nice = table[:, 1], table[:, 2], table[:, 3]
     alone = np.maximum(site - nice, 1)
     frozen = ~table[:, 4:].any(axis=1) & (priority != alone)
-    return FactorTable(table[:, 0], priority, site, frozen, table[:, _QOS])
+    return FactorColumns(table[:, 0], priority, site, frozen, table[:, _QOS])
 
 
 def _table(text: str) -> NDArray[np.int64]:
