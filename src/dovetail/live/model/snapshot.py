@@ -30,6 +30,7 @@ import numpy as np
 
 from dovetail.live.model.factors import Factor as Factor
 from dovetail.live.model.factors import FactorColumns
+from dovetail.telemetry.monitor import NodeReading
 
 NEVER = math.nan
 """A time or a limit that is not known or not set."""
@@ -159,6 +160,7 @@ class Snapshot:
     factors: Mapping[int, Factor] = field(default_factory=dict)  # by LiveJob.id, pending jobs only
     qos: tuple[str, ...] = ()  # the names of all QOS; empty: not known
     doubts: tuple[str, ...] = ()  # rows that could not be read, and why; such jobs are left alone
+    readings: Mapping[str, NodeReading] = field(default_factory=dict)  # of GPUs, by node
 
     @cached_property
     def pending(self) -> tuple[LiveJob, ...]:
