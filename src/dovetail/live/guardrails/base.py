@@ -12,8 +12,6 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from dovetail.domain.promises import PromiseCheck
 from dovetail.domain.protection import Group
 from dovetail.live.config import GuardrailConfig
@@ -106,14 +104,6 @@ class Situation:
     def orders(self) -> dict[frozenset[int], tuple[int, ...]]:
         """Slurm's order of sets of jobs: several guardrails ask for the same."""
         return {}
-
-    @cached_property
-    def slurm_ranking(self) -> tuple[int, ...]:
-        """Pending jobs as Slurm alone would take them: highest priority first, then by number."""
-        known = self.own_priorities
-        jobs = np.fromiter(known, np.int64, len(known))
-        given = np.fromiter(known.values(), np.int64, len(known))
-        return tuple(jobs[np.lexsort((jobs, -given))].tolist())
 
 
 Guardrail = Callable[[Decision, Situation, GuardrailConfig], Ruling]

@@ -24,12 +24,19 @@ class Moved(NamedTuple):
 
 
 def slurm_order(jobs: Iterable[int], situation: Situation) -> tuple[int, ...]:
-    """The jobs by the priority that Slurm alone would give them; unknown ones last, by number."""
+    """The jobs by the priority that Slurm alone would give them, the older of equals first.
+
+    Unknown ones come last, by number.
+    """
     wanted = frozenset(jobs)
     order = situation.orders.get(wanted)
     if order is None:
-        known = tuple(filter(wanted.__contains__, situation.slurm_ranking))
-        order = (*known, *sorted(wanted.difference(known))) if len(known) < len(wanted) else known
+        given = situation.own_priorities
+        known = [job for job in wanted if job in given]
+        numbers = np.array(known, np.int64)
+        priorities = np.fromiter(map(given.__getitem__, known), np.int64, len(known))
+        ranked = numbers[np.lexsort((numbers, -priorities))].tolist()
+        order = (*ranked, *sorted(wanted.difference(known)))
         situation.orders[wanted] = order
     return order
 
