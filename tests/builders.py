@@ -36,6 +36,7 @@ class JobRow:
     priority: float = 0.0
     deadline: float = math.nan
     exempt: bool = False
+    exclusive: bool = False
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

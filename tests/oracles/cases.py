@@ -82,6 +82,8 @@ def random_case(random: Random, most_jobs: int) -> Case:
     scale = random.choice((1.0, 1.0, DAY / 10))
     gaps = random.choice((GAPS, GAPS, (0.0,), (1.0, 2.0, 2.0)))
     wrong = random.random() < 0.4
+    known = any(math.isfinite(node.cpus) for node in cluster.nodes)
+    mixed = known and random.random() < 0.5
     now = random.choice((0.0, 0.0, 1000.1))
     rows: list[JobRow] = []
     for _ in range(random.randint(min(8, most_jobs), most_jobs)):
@@ -90,7 +92,9 @@ def random_case(random: Random, most_jobs: int) -> Case:
         chosen: dict[str, Any] = {name: random.choice(facts[name]) for name in told}
         if wrong:
             chosen["estimate"] = run * random.choice(WRONG)
-        if "nodes" in chosen:
+        if mixed and random.random() < 0.5:
+            gpus, chosen["cpus"] = 0, random.choice((0.5, 1.0, 2.0, 2.5, 4.0))
+        if "nodes" in chosen and gpus:
             chosen["nodes"] = min(chosen["nodes"], gpus)
         if "deadline" in chosen:
             chosen["deadline"] = now + chosen["deadline"] * scale
@@ -107,20 +111,23 @@ def random_cluster(random: Random) -> Cluster:
     count = random.choice((1, 2, 3, 4, 5, 6, 6))
     types = TYPES[: random.choice((1, 1, 2, 3))]
     sizes = random.choice(((4,), (8,), (2,), (1,), (2, 4), (4, 8), (1, 3, 8)))
-    bounded, switches = random.random() < 0.4, random.choice(("a", "ab", "ab", "abc"))
+    bounded, switches = random.random() < 0.5, random.choice(("a", "ab", "ab", "abc"))
+    if bounded and random.random() < 0.4:
+        sizes = (*sizes, 0)  # nodes with CPUs only among them
     nodes = [
         Node(
             f"n{index}",
-            random.choice(sizes),
+            size,
             random.choice(types),
-            random.choice((8.0, 4.0, 3.5, PLENTY)) if bounded else PLENTY,
+            random.choice((8.0, 4.0, 3.5, *((PLENTY,) * (size > 0)))) if bounded else PLENTY,
             random.choice((16.0, 10.0, PLENTY)) if bounded else PLENTY,
             random.choice(switches),
         )
         for index in range(count)
+        for size in [random.choice(sizes)]
     ]
     speeds: dict[str, float] = random.choice(({}, {}, {"v100": 2.0}, {"v100": 0.5, "p100": 3.0}))
-    used = {node.gpu_type for node in nodes}
+    used = {node.gpu_type for node in nodes if node.gpus}
     return Cluster(
         nodes=tuple(nodes),
         partitions=_partitions(random, count),
@@ -176,8 +183,8 @@ def reduced(case: Case, fails: Callable[[Case], bool]) -> Case:
 
 def _widths(cluster: Cluster) -> tuple[int, ...]:
     """GPUs that jobs ask for: mostly what fits a node just so, at times more than there is."""
-    size = max(node.gpus for node in cluster.nodes)
-    total = cluster.total_gpus
+    size = max(1, *(node.gpus for node in cluster.nodes))
+    total = max(1, cluster.total_gpus)
     half = max(1, size // 2)
     wide = min(total, size + 1)
     few = (1, 1, 2, 3, half, half, half + 1, size, size)
@@ -202,4 +209,5 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
         "priority": (0.0, 1.0, 1.0, -2.0, 10.5),
         "deadline": (math.nan, 5.0, 20.0, 100.0),
         "limit": (math.nan, 10.0, 60.0),
+        "exclusive": (False, False, True),
     }

@@ -144,11 +144,12 @@ class Play:
         self.seen[largest] = self.seen.get(largest, 0) + 1
         self.waiting.append(row)
 
-    def running_gpus(self) -> dict[str | None, int]:
-        gpus: dict[str | None, int] = {}
+    def running_gpus(self) -> dict[str | None, float]:
+        gpus: dict[str | None, float] = {}
         for job in self.running:
             account = self.fair_share.account(self.jobs[job.row])
-            gpus[account] = gpus.get(account, 0) + self.jobs[job.row].gpus
+            size = self.jobs[job.row].size(self.site.cluster)
+            gpus[account] = gpus.get(account, 0.0) + size
         return gpus
 
     def queue(self, now: float) -> list[int]:
@@ -225,7 +226,7 @@ class Play:
     def takes_too_much(self, row: int, books: Books) -> bool:
         """Whether a job could start and would leave fewer GPUs free than its policy wants."""
         _, keep = self.limits(row)
-        if keep <= 0 or self.place(row, books) is None:
+        if keep <= 0 or self.jobs[row].gpus == 0 or self.place(row, books) is None:
             return False
         nodes = [n for n, kind in enumerate(self.site.kind) if kind in self.kinds[row]]
         free = sum(books.room(node, books.now)[0] for node in nodes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -47,10 +48,13 @@ class Node:
     mig: tuple[int, ...] = ()  # configuration number per GPU; empty: GPUs are whole
 
     def __post_init__(self) -> None:
-        if not 1 <= self.gpus <= MAX_GPUS_PER_NODE:
+        if not 0 <= self.gpus <= MAX_GPUS_PER_NODE:
             raise ClusterError(
-                f"node {self.name}: {self.gpus} GPUs, expected 1 to {MAX_GPUS_PER_NODE}; "
-                "leave nodes without GPUs out"
+                f"node {self.name}: {self.gpus} GPUs, expected 0 to {MAX_GPUS_PER_NODE}"
+            )
+        if self.gpus == 0 and math.isinf(self.cpus):
+            raise ClusterError(
+                f"node {self.name}: no GPUs and no number of CPUs; give its CPUs, or leave it out"
             )
         _check_amount(self.name, "CPUs", self.cpus, MAX_CPUS)
         _check_amount(self.name, "GB of memory", self.memory_gb, MAX_MEMORY_GB)
@@ -131,7 +135,24 @@ class Cluster:
     @cached_property
     def gpu_types(self) -> tuple[str, ...]:
         """Types in order of their first node."""
-        return tuple(dict.fromkeys(node.gpu_type for node in self.nodes))
+        return tuple(dict.fromkeys(node.gpu_type for node in self.nodes if node.gpus))
+
+    @cached_property
+    def known_cpus(self) -> float:
+        """Of all nodes that say how many they have."""
+        return sum(node.cpus for node in self.nodes if math.isfinite(node.cpus))
+
+    @cached_property
+    def gpus_per_cpu(self) -> float:
+        """What a CPU counts where jobs with and without GPUs are compared; 1 without GPUs."""
+        if not self.total_gpus:
+            return 1.0
+        return self.total_gpus / self.known_cpus if self.known_cpus else 0.0
+
+    @property
+    def total_size(self) -> float:
+        """GPUs; where there are none, CPUs."""
+        return float(self.total_gpus) or self.known_cpus
 
     def speed_of(self, gpu_type: str, kind: str | None = None) -> float:
         """Of a GPU type, for jobs of this kind."""

@@ -59,7 +59,13 @@ RULES = (
     Rule("has no valid run time", ("run",), _unknown, "a number of seconds"),
     Rule("has a negative run time", ("run",), lambda x: x < 0, "0 or more"),
     Rule("runs longer than ten years", ("run",), lambda x: x > TEN_YEARS, _AT_MOST),
-    Rule("asks for no GPU", ("gpus",), lambda x: x <= 0, "0 or more"),
+    Rule("asks for a negative number of GPUs", ("gpus",), lambda x: x < 0, "0 or more"),
+    Rule(
+        "asks for neither GPUs nor CPUs",
+        ("gpus", "cpus"),
+        lambda gpus, cpus: (gpus == 0) & ~(cpus > 0),
+        "1 or more, or a number of CPUs",
+    ),
     Rule("has a time limit that is not positive", ("limit",), lambda x: x <= 0, "above 0"),
     Rule("has a time limit beyond ten years", ("limit",), lambda x: x > TEN_YEARS, _AT_MOST),
     Rule(
@@ -71,7 +77,7 @@ RULES = (
     Rule(
         "asks for more nodes than GPUs",
         ("nodes", "gpus"),
-        lambda nodes, gpus: nodes > np.maximum(gpus, 1),
+        lambda nodes, gpus: (gpus > 0) & (nodes > gpus),
         "at most its GPUs",
     ),
     Rule("asks for a negative or unknown number of CPUs", ("cpus",), _no_amount, "0 or more"),

@@ -30,6 +30,9 @@ from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
 
 Table = NDArray[Any]
 
+SIZE_STEPS = 1024
+"""Parts of a GPU in which sizes of jobs without GPUs are counted."""
+
 
 class Tables:
     """Owns the memory of one simulation; `world` is what kernels get."""
@@ -60,14 +63,16 @@ class Tables:
         options, chunks = _options(every)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
+        self.exclusive = jobs.exclusive
         self.accounts = new_table(AccountFacts, account_count)
         self.accounts["fair_share"] = 1.0
         self.cluster = new_table(ClusterFacts, 1)
         self.cluster["now"] = self.cluster["origin"] = jobs.submit[0]
-        self.cluster["total_gpus"] = cluster.total_gpus
+        self.cluster["total_gpus"] = cluster.total_size
         self.runs = _runs(jobs, of_job)
         self.nodes = _nodes(cluster, kinds)
-        self.slots = new_table(rows.Slot, len(cluster.nodes) * most)
+        slots = most + _most_without_gpus(of_job, every, kinds)
+        self.slots = new_table(rows.Slot, len(cluster.nodes) * slots)
         self.kinds, self.members = _kinds(kinds)
         self.levels, self.words = levels, words
         self.blocks, self.entries = blocks, entries
@@ -110,6 +115,7 @@ class Tables:
         self.world["account_count"] = account_count
         self.world["demand_count"] = len(every)
         self.world["most_gpus"] = most
+        self.world["most_slots"] = slots
         self.world["free_gpus"] = cluster.total_gpus
         self.world["history_levels"] = past.groups.shape[1]
         self.world["history_count"], self.world["history_ring"] = past.recent.shape
@@ -128,6 +134,7 @@ class Tables:
 
 def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> Table:
     table = new_table(JobFacts, len(jobs))
+    table["size"] = sizes_of(jobs, cluster)
     for column in ("submit", "gpus", "deadline", "priority"):
         table[column] = getattr(jobs, column)
     table["estimate"] = np.maximum(1.0, estimates.seconds)
@@ -136,12 +143,21 @@ def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
     table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
     table["account"] = account
-    table["cpus_per_gpu"] = jobs.cpus / jobs.gpus
-    table["memory_per_gpu"] = jobs.memory / jobs.gpus
-    table["log_gpus"] = np.log(jobs.gpus)
+    table["cpus_per_gpu"] = jobs.cpus / np.maximum(jobs.gpus, 1)
+    table["memory_per_gpu"] = jobs.memory / np.maximum(jobs.gpus, 1)
+    table["log_gpus"] = np.log(table["size"])
     table["log_estimate"] = np.log(table["estimate"])
     table["exempt"] = jobs.exempt
     return table
+
+
+def sizes_of(jobs: Jobs, cluster: Cluster) -> Floats:
+    """What a job counts for: its GPUs; without any, what its CPUs are a share of.
+
+    In whole 1/1024 parts, so that sums of them are exact in any order.
+    """
+    share = np.ceil(jobs.cpus * cluster.gpus_per_cpu * SIZE_STEPS)
+    return np.where(jobs.gpus > 0, jobs.gpus, np.maximum(1.0, share) / SIZE_STEPS)
 
 
 def _factors(names: Names, factor: Callable[[str | None], float]) -> Floats:
@@ -211,7 +227,7 @@ def _levels(
                 (option.large, option.large_kinds),
                 (option.small, option.small_kinds),
             )
-            if mask >> number & 1
+            if mask >> number & 1 and chunk[0]
         }
         for gpus in range(kind.gpus + 1):
             level = levels[number * (most + 1) + gpus]
@@ -259,7 +275,8 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
     counts = np.array([len(options) for options in every])
     table["kinds"] = [_union(options) for options in every]
-    table["gpus"] = [options[0].gpus if options else 0 for options in every]
+    table["gpus"] = [min((option.gpus for option in options), default=0) for options in every]
+    table["plannable"] = [len({option.gpus for option in options} - {0}) == 1 for options in every]
     table["speed"] = [max((option.speed for option in options), default=1.0) for options in every]
     table["option_last"] = np.cumsum(counts)
     table["option_first"] = table["option_last"] - counts
@@ -276,7 +293,7 @@ def _demand_facts(every: list[list[Option]], kinds: list[Kind]) -> Table:
     for i, options in enumerate(every):
         allowed = [k for k in range(len(kinds)) if _union(options) >> k & 1]
         table["total_nodes"][i] = sum(nodes[k] for k in allowed)
-        table["total_gpus"][i] = sum(nodes[k] * kinds[k].gpus for k in allowed)
+        table["total_gpus"][i] = max(1, sum(nodes[k] * kinds[k].gpus for k in allowed))
     return table
 
 
@@ -291,6 +308,24 @@ def _most_parts(of_job: Ints, every: list[list[Option]]) -> int:
     """Chunks that all jobs together can have at most."""
     most = np.array([max((option.nodes for option in options), default=0) for options in every])
     return int(most[of_job[of_job >= 0]].sum())
+
+
+def _most_without_gpus(of_job: Ints, every: list[list[Option]], kinds: list[Kind]) -> int:
+    """Jobs without GPUs that can be on one node together: as many as its CPUs allow."""
+    queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
+    chunks, most = 0, 0
+    for options, jobs in zip(every, queued.tolist(), strict=True):
+        for option in options:
+            if jobs and option.large[0] == 0:
+                chunks += jobs * option.many
+                most = max(most, *_cpus_over(option, kinds))
+    return min(chunks, most)
+
+
+def _cpus_over(option: Option, kinds: list[Kind]) -> list[int]:
+    return [
+        kind.cpus // option.large[1] for k, kind in enumerate(kinds) if option.large_kinds >> k & 1
+    ]
 
 
 def _no_history() -> History:

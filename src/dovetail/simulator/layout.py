@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,8 @@ OUTSIDE_PARTITION = "asks for a partition that this cluster does not have"
 OUTSIDE_TYPES = "asks for a GPU type that its partition does not have"
 TOO_LARGE = "asks for more than the nodes it may use can ever give"
 ASKS_MIG = "asks for MIG slices, which this simulation of whole GPUs does not have"
-REASONS = ("", OUTSIDE_PARTITION, OUTSIDE_TYPES, TOO_LARGE, ASKS_MIG)
+CPUS_UNKNOWN = "asks for CPUs only, and no node that it may use says how many it has"
+REASONS = ("", OUTSIDE_PARTITION, OUTSIDE_TYPES, TOO_LARGE, ASKS_MIG, CPUS_UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,14 @@ class Kind:
 
     def holds(self, chunk: tuple[int, int, int]) -> bool:
         """Whether an empty node of this kind can host the chunk."""
+        if chunk[0] == 0 and self.cpus == UNLIMITED:  # or jobs without GPUs would never wait
+            return False
         return chunk[0] <= self.gpus and chunk[1] <= self.cpus and chunk[2] <= self.memory
+
+    @property
+    def all(self) -> tuple[int, int, int]:
+        """The chunk that takes a whole node."""
+        return self.gpus, self.cpus, self.memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +116,15 @@ class Ask:
     gpu_type: str | None
     partition: str | None
     kind: str | None
+    exclusive: bool
 
     def chunk(self, gpus: int) -> tuple[int, int, int]:
-        """A chunk of so many GPUs with its part of CPUs and memory, rounded up."""
-        return gpus, -(-self.cpus * gpus // self.gpus), -(-self.memory * gpus // self.gpus)
+        """A chunk of so many GPUs with its part of CPUs and memory, rounded up.
+
+        Without GPUs all chunks of a job are alike.
+        """
+        part, whole = (gpus, self.gpus) if self.gpus else (1, max(1, self.nodes))
+        return gpus, -(-self.cpus * part // whole), -(-self.memory * part // whole)
 
     def split(self, per_node: int) -> tuple[int, int, int, int] | None:
         """(many, large, few, small) on nodes with `per_node` GPUs; None if it cannot be."""
@@ -136,30 +149,62 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
         if (types is None or kind.gpu_type in types)
         and (not cluster.partitions or ask.partition is None or ask.partition in kind.partitions)
     ]
+    if ask.gpus == 0:  # GPUs, and so pools, do not matter
+        split = (max(1, ask.nodes), 0, 0, 0)
+        return _options(_ways(ask, split, allowed), kinds, rank=0, pool=0, speed=1.0)
     pools = list(dict.fromkeys((kind.gpu_type, kind.gpus) for kind in kinds))
     one_node_will_do = not ask.nodes and any(ask.gpus <= kind.gpus for kind in allowed)
-    options = []
+    options: list[Option] = []
     for pool, (gpu_type, per_node) in enumerate(pools):
-        split = ask.split(per_node)
+        split = ask.split(per_node) if per_node else None
         if split is None or (one_node_will_do and ask.gpus > per_node):
             continue
-        many, few = split[0], split[2]
-        large, small = ask.chunk(split[1]), ask.chunk(split[3])
-        members = [kind for kind in allowed if (kind.gpu_type, kind.gpus) == (gpu_type, per_node)]
-        able = [kind for kind in members if kind.holds(large)]
-        partly = [kind for kind in members if few and kind.holds(small)]
-        if sum(len(kind.nodes) for kind in able) < many:
-            continue
-        if few and sum(len(kind.nodes) for kind in partly) < many + few:
-            continue
         rank = preferred.index(gpu_type) if gpu_type in preferred else len(preferred)
+        speed = cluster.speed_of(gpu_type, ask.kind)
+        members = [kind for kind in allowed if (kind.gpu_type, kind.gpus) == (gpu_type, per_node)]
+        options += _options(_ways(ask, split, members), kinds, rank, pool, speed)
+    return sorted(options, key=lambda option: (option.rank, option.nodes, option.pool))
+
+
+class Way(NamedTuple):
+    """Chunks, and the kinds of nodes among which they have to find room."""
+
+    members: list[Kind]
+    many: int
+    large: tuple[int, int, int]
+    few: int
+    small: tuple[int, int, int]
+
+
+def _ways(ask: Ask, split: tuple[int, int, int, int], members: list[Kind]) -> list[Way]:
+    """One for a pool; for a job that takes whole nodes one for each kind, as these differ."""
+    many, few = split[0], split[2]
+    large, small = ask.chunk(split[1]), ask.chunk(split[3])
+    if not ask.exclusive:
+        return [Way(members, many, large, few, small)]
+    able = [kind for kind in members if kind.holds(large)]
+    return [Way([kind], many + few, kind.all, 0, (0, 0, 0)) for kind in able]
+
+
+def _options(
+    ways: list[Way], kinds: list[Kind], rank: int, pool: int, speed: float
+) -> list[Option]:
+    """The ways for which there are enough nodes."""
+    options = []
+    for way in ways:
+        able = [kind for kind in way.members if kind.holds(way.large)]
+        partly = [kind for kind in way.members if way.few and kind.holds(way.small)]
+        if sum(len(kind.nodes) for kind in able) < way.many:
+            continue
+        if way.few and sum(len(kind.nodes) for kind in partly) < way.many + way.few:
+            continue
         options.append(
             Option(
-                rank, pool, many, large, few, small,
-                _mask(able, kinds), _mask(partly, kinds), cluster.speed_of(gpu_type, ask.kind),
+                rank, pool, way.many, way.large, way.few, way.small,
+                _mask(able, kinds), _mask(partly, kinds), speed,
             )
         )  # fmt: skip
-    return sorted(options, key=lambda option: (option.rank, option.nodes, option.pool))
+    return options
 
 
 def _mask(chosen: list[Kind], kinds: list[Kind]) -> int:
@@ -197,6 +242,7 @@ def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[li
             jobs.gpu_type.codes,
             jobs.partition.codes,
             jobs.kind.codes if by_kind else np.full(len(jobs), UNKNOWN),
+            jobs.exclusive,
             *apart,
         ]
     )
@@ -212,8 +258,9 @@ def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[li
         Ask(
             gpus, nodes, cpus, memory,
             jobs.gpu_type.name(gpu_type), jobs.partition.name(partition), jobs.kind.name(kind),
+            bool(whole),
         )
-        for gpus, nodes, cpus, memory, gpu_type, partition, kind in columns[first, :7].tolist()
+        for gpus, nodes, cpus, memory, gpu_type, partition, kind, whole in columns[first, :8].tolist()
     ]  # fmt: skip
     return asks, of_job.astype(np.int64)
 
@@ -230,6 +277,8 @@ def _reason(ask: Ask, options: list[Option], cluster: Cluster) -> int:
     ]
     if not inside:
         return REASONS.index(OUTSIDE_PARTITION)
+    if ask.gpus == 0 and all(math.isinf(node.cpus) for node in inside):
+        return REASONS.index(CPUS_UNKNOWN)
     types = ask.gpu_type.split("|") if ask.gpu_type else cluster.gpu_types
-    known = any(node.gpu_type in types for node in inside)
+    known = ask.gpus == 0 or any(node.gpu_type in types for node in inside)
     return REASONS.index(TOO_LARGE if known else OUTSIDE_TYPES)

@@ -117,7 +117,7 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
         mine.length *= 2.0
         mine.expected = start + mine.length
     if w.charged:
-        account(w, facts.account).gpus += facts.gpus
+        account(w, facts.account).gpus += facts.size
     mine.part_first, mine.part_count = w.parts, len(nodes)
     for i in range(len(nodes)):
         chunk = large(w, number) if i < this.many else small(w, number)

@@ -138,7 +138,7 @@ def _end(w: World, job: int) -> None:
         give_back(w, job, part(w, at).node, part(w, at).gpus)
     if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
-        account(w, facts.account).gpus -= facts.gpus
+        account(w, facts.account).gpus -= facts.size
 
 
 @inner

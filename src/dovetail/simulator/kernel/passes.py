@@ -114,7 +114,7 @@ def start(w: World, job: int, number: int) -> None:
     mine.length = facts.reserve / this.speed
     mine.expected = w.now + mine.length
     if w.charged:
-        account(w, facts.account).gpus += facts.gpus
+        account(w, facts.account).gpus += facts.size
     mine.part_first = w.parts
     mine.part_count = this.many + this.few
     for i in range(mine.part_count):

@@ -60,6 +60,8 @@ def has_choice(w: World, job: int) -> bool:
     """Whether another job waits, and nodes that differ could take this one."""
     number = run_of(w, job).demand
     mine = demand(w, number)
+    if not mine.plannable:
+        return False
     if w.active_count == 1 and mine.high - mine.low == 1:
         return False
     first, options = -1, 0

@@ -171,15 +171,15 @@ def takes_too_much(w: World, number: int, at: int) -> bool:
 
     Where everything is idle it never does: a job that may not even start there never would.
     """
-    keep = keeps(w)[at]
-    if keep <= 0.0:
+    keep, gpus = keeps(w)[at], job_facts(w, waiting(w)[at]).gpus
+    if keep <= 0.0 or gpus == 0:
         return False
     free, whole, kinds = 0, 0, demand(w, number).kinds
     for i in range(w.kind_count):
         if kinds >> i & 1:
             free += kind(w, i).free
             whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first)
-    return free < whole and free - job_facts(w, waiting(w)[at]).gpus < keep
+    return free < whole and free - gpus < keep
 
 
 @inner

@@ -19,6 +19,7 @@ class World(Row):
     account_count: int
     demand_count: int
     most_gpus: int  # GPUs of the largest node
+    most_slots: int  # jobs that a node can have at once
     events: int  # so far
     submitted: int  # row of the next job to be submitted
     pending: int  # entries of the event heap
@@ -68,7 +69,7 @@ class World(Row):
     accounts: int  # [accounts] AccountFacts
     runs: int  # [jobs] RunRow
     nodes: int  # [nodes] NodeRow
-    slots: int  # [nodes * most GPUs] Slot
+    slots: int  # [nodes * most slots] Slot
     kinds: int  # [kinds] KindRow
     members: int  # [nodes] Member: the nodes of each kind, ascending
     levels: int  # [kinds * (most GPUs + 1)] Level
@@ -255,6 +256,7 @@ class Demand(Row):
 
     kinds: int  # bit k: may use nodes of kind k
     gpus: int  # of one of its jobs, on all nodes together
+    plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     speed: float  # of its fastest option
     option_first: int
     option_last: int

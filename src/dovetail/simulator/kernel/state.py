@@ -97,7 +97,7 @@ _scratch_score = column_address(World, "scratch_score", types.float64)
 
 @inner
 def slot(w: World, node: int, at: int) -> Slot:
-    return slots(w, node * w.most_gpus + at)
+    return slots(w, node * w.most_slots + at)
 
 
 @inner

@@ -23,7 +23,7 @@ def sniff_text(path: Path, head: bytes) -> bool:
 
 
 def read_nodes_text(path: Path) -> Shape:
-    shape = Shape(path.stem)
+    shape = Shape(path.stem, cpu_nodes=True)
     for fields in records_of(read_text(path), _FIELDS):
         add_node(
             shape,
@@ -41,7 +41,7 @@ def sniff_json(path: Path, head: bytes) -> bool:
 
 
 def read_nodes_json(path: Path) -> Shape:
-    shape = Shape(path.stem)
+    shape = Shape(path.stem, cpu_nodes=True)
     for number, node in read_json(path, "nodes"):
         name = str(node.get("name") or node.get("hostname") or f"node-{number}")
         parts = node.get("partitions")

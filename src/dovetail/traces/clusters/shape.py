@@ -26,6 +26,7 @@ class Shape:
 
     name: str
     notes: list[str] = field(default_factory=list)
+    cpu_nodes: bool = False  # nodes without GPUs are kept if their CPUs are known
     _nodes: dict[str, Node] = field(default_factory=dict)
     _members: dict[str, list[str]] = field(default_factory=dict)
     _priority: dict[str, float] = field(default_factory=dict)
@@ -40,21 +41,21 @@ class Shape:
         memory_gb: float | None = None,
         partitions: Iterable[str] = (),
     ) -> None:
-        """One machine; nodes without GPUs are only counted."""
+        """One machine; nodes that nothing can run on are only counted."""
         if gpus is not None and not (gpus >= 0 and float(gpus).is_integer()):
             raise ClusterError(f"{self.name}: node {name} has {gpus:g} GPUs, expected 0 or more")
-        if not gpus:
+        if not gpus and not (self.cpu_nodes and cpus):
             self._without += 1
             return
         if name is None:
-            raise ClusterError(f"{self.name}: a node with {gpus:g} GPUs has no name")
+            raise ClusterError(f"{self.name}: a node with {gpus or 0:g} GPUs has no name")
         if len(self._nodes) == MAX_NODES:
             raise ClusterError(f"{self.name}: more than {MAX_NODES:,} nodes")
         if name in self._nodes:
             raise ClusterError(f"{self.name}: node {name!r} is named twice")
         self._nodes[name] = Node(
             name=name,
-            gpus=int(gpus),
+            gpus=int(gpus or 0),
             gpu_type=(gpu_type or ANY_TYPE).lower(),
             cpus=cpus or math.inf,
             memory_gb=memory_gb or math.inf,
@@ -63,14 +64,14 @@ class Shape:
             self._members.setdefault(partition, []).append(name)
 
     def partition(self, name: str, members: Iterable[str] | None, priority: float = 1.0) -> None:
-        """A partition by its nodes' names; None: all nodes. Nodes without GPUs do not count."""
+        """A partition by its nodes' names; None: all nodes. Nodes left out do not count."""
         names = self._nodes if members is None else [m for m in members if m in self._nodes]
         if names:
             self._members[name], self._priority[name] = list(names), priority
 
     def build(self) -> ClusterFile:
         if not self._nodes:
-            raise ClusterError(f"{self.name}: no node with GPUs in it")
+            raise ClusterError(f"{self.name}: no node with GPUs or CPUs in it")
         index = {name: number for number, name in enumerate(self._nodes)}
         partitions = tuple(
             Partition(name, frozenset(index[m] for m in members), self._priority.get(name, 1.0))

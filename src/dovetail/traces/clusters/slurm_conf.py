@@ -26,7 +26,7 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 def read(path: Path) -> Shape:
-    shape = Shape(path.stem)
+    shape = Shape(path.stem, cpu_nodes=True)
     gres = _gres(path.with_name("gres.conf"))
     node_defaults: Fields = {}
     part_defaults: Fields = {}
