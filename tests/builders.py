@@ -37,6 +37,7 @@ class JobRow:
     deadline: float = math.nan
     exempt: bool = False
     exclusive: bool = False
+    account: str | None = None
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from dovetail.domain.cluster import Cluster, Node, Partition
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.limits import Each, Limit
 from dovetail.domain.trace import Trace
 from tests.builders import JobRow, estimates_of, trace_of
 
@@ -60,6 +61,7 @@ class Case:
             *map(repr, self.cluster.partitions),
             f"speed={self.cluster.speed} {self.cluster.kind_speed} qos={self.cluster.qos}",
             f"affinity={self.affinity}",
+            *map(repr, self.cluster.limits),
             *(f"{number}: {row!r}" for number, row in enumerate(self.rows)),
         ]
         return "Case(\n    " + "\n    ".join(lines) + "\n)"
@@ -135,6 +137,7 @@ def random_cluster(random: Random) -> Cluster:
         qos=random.choice(({}, {"high": 10.0, "normal": 4.0})),
         name="drawn",
         kind_speed=_kind_speeds(random, used),
+        limits=_limits(random),
     )
 
 
@@ -149,9 +152,28 @@ def _kind_speeds(random: Random, used: set[str]) -> dict[str, dict[str, float]]:
     }
 
 
+def _limits(random: Random) -> tuple[Limit, ...]:
+    """Mostly none; else a few, of all sorts, mostly tight."""
+    if random.random() < 0.7:
+        return ()
+    return tuple(
+        Limit(
+            users=random.choice(((), (), ("ann",), ("ann", "bob"))),
+            accounts=random.choice(((), (), ("physics",))),
+            qos=random.choice(((), (), ("normal",), ("high", "normal"))),
+            partitions=random.choice(((), (), ("left",))),
+            each=random.choice((Each.ALL, Each.USER, Each.USER, Each.ACCOUNT)),
+            **{random.choice(("jobs", "gpus", "cpus", "nodes")): random.choice((1, 2, 3, 5, 8))},
+            **({"submitted": random.choice((2, 4, 9))} if random.random() < 0.3 else {}),
+        )
+        for _ in range(random.randint(1, 3))
+    ) + ((Limit(each=Each.JOB, minutes=0.5, gpus=6),) if random.random() < 0.2 else ())
+
+
 def _partitions(random: Random, count: int) -> tuple[Partition, ...]:
     """None, two that share no node, or two that may."""
     how = random.choice(("none", "none", "disjoint", "overlapping"))
+    tiers = random.choice(((1,), (1, 2), (0, 1, 5)))
     if how == "none":
         return ()
     cut = random.randint(1, count)
@@ -159,7 +181,13 @@ def _partitions(random: Random, count: int) -> tuple[Partition, ...]:
     if how == "overlapping":
         right |= {random.randrange(count) for _ in range(2)}
     return tuple(
-        Partition(name, frozenset(nodes), random.choice((1.0, 2.0, 5.0)))
+        Partition(
+            name,
+            frozenset(nodes),
+            random.choice((1.0, 2.0, 5.0)),
+            random.choice(tiers),
+            random.random() < 0.1,
+        )
         for name, nodes in (("left", left), ("right", right))
         if nodes
     )
@@ -210,4 +238,5 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
         "deadline": (math.nan, 5.0, 20.0, 100.0),
         "limit": (math.nan, 10.0, 60.0),
         "exclusive": (False, False, True),
+        "account": (None, "physics", "biology"),
     }

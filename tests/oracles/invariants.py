@@ -28,7 +28,8 @@ def check(schedule: Schedule) -> None:
     for job in jobs:
         if job.row in answer.rejected:
             assert not answer.where[job.row], f"job {job.row} was rejected and yet placed"
-            assert not site.options(job, {}), f"job {job.row} was rejected and yet could run"
+            could_run = site.options(job, {}) and not site.cluster.limits
+            assert not could_run, f"job {job.row} was rejected and yet could run"
             continue
         start, end = float(schedule.start[job.row]), float(schedule.end[job.row])
         assert start >= job.submit, f"job {job.row} starts before it is submitted"
@@ -46,11 +47,15 @@ def check(schedule: Schedule) -> None:
 def check_shape(site: Site, job: Job, where: Where) -> None:
     """The gang is whole, on nodes of its own, in the shape and places that are allowed."""
     nodes, sizes = [node for node, _ in where], [len(gpus) for _, gpus in where]
-    assert sum(sizes) == job.gpus or job.exclusive, f"job {job.row} got {sum(sizes)} of {job.gpus} GPUs"
+    assert sum(sizes) == job.gpus or site.takes_whole_nodes(job), (
+        f"job {job.row} got {sum(sizes)} of {job.gpus} GPUs"
+    )
     assert len(set(nodes)) == len(nodes), f"job {job.row} has two chunks on one node"
     for node, gpus in where:
         assert site.allows(job, node), f"job {job.row} may not use node {node}"
-        assert max(gpus, default=-1) < site.capacity[node][0], f"job {job.row}: no such GPU on node {node}"
+        assert max(gpus, default=-1) < site.capacity[node][0], (
+            f"job {job.row}: no such GPU on node {node}"
+        )
     mine = [o for o in site.options(job, {}) if nodes[0] in o.hosts_large]
     option = mine[0] if mine else None
     assert option is not None, f"job {job.row} runs in a pool that is no option"

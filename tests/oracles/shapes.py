@@ -43,6 +43,8 @@ class Job:
     priority: float
     deadline: float
     exclusive: bool
+    account: str | None
+    limit: float  # seconds; NaN: unknown
 
     @property
     def gpus(self) -> int:
@@ -96,6 +98,8 @@ def jobs_of(trace: Trace) -> list[Job]:
                 float(jobs.priority[row]),
                 float(jobs.deadline[row]),
                 bool(jobs.exclusive[row]),
+                jobs.account.name(int(jobs.account.codes[row])),
+                float(jobs.limit[row]),
             )
         )
     return rows
@@ -195,7 +199,7 @@ class Site:
         large, small = job.chunk(split[1]), job.chunk(split[3])
         hosts = tuple(n for n in nodes if self.hosts(n, large))
         partly = tuple(n for n in nodes if self.hosts(n, small))
-        if not job.exclusive:
+        if not self.takes_whole_nodes(job):
             if len(hosts) < many or len(partly) < many + few:
                 return []
             speed = self.speed(hosts[0], job)
@@ -210,7 +214,11 @@ class Site:
 
     def held(self, job: Job, node: int, gpus: int) -> Amount:
         """What a running job has of a node."""
-        return self.capacity[node] if job.exclusive else job.chunk(gpus)
+        return self.capacity[node] if self.takes_whole_nodes(job) else job.chunk(gpus)
+
+    def takes_whole_nodes(self, job: Job) -> bool:
+        parts = (part for part in self.cluster.partitions if part.name == job.partition)
+        return job.exclusive or any(part.exclusive for part in parts)
 
     def hosts(self, node: int, chunk: Amount) -> bool:
         """Whether a node can ever host a chunk; one without GPUs only if its CPUs are known."""

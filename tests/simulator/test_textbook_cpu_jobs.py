@@ -31,7 +31,7 @@ def test_jobs_without_gpus_take_the_cpus_that_jobs_with_gpus_need(run: Run) -> N
         job(1, run=10, gpus=4, cpus=1),  # 10: GPUs are free, CPUs are not
     )
     assert answer.start == [0, 0, 10]
-    assert answer.where[0] == [(0, [])] and answer.where[1] == [(1, [])]
+    assert answer.where == [[(0, [])], [(1, [])], [(0, [0, 1, 2, 3])]]
 
 
 def test_best_fit_keeps_jobs_without_gpus_off_nodes_with_free_gpus(run: Run) -> None:
@@ -135,7 +135,8 @@ def test_a_cluster_without_any_gpu_is_replayed_by_its_cpus(run: Run) -> None:
         backfill=EASY,
     )
     assert answer.start[:3] == [0, 0, 10]
-    assert answer.rejected == {3} and math.isnan(answer.start[3])
+    assert answer.rejected == {3}
+    assert math.isnan(answer.start[3])
 
 
 def test_a_node_has_gpus_or_a_known_number_of_cpus() -> None:

@@ -6,11 +6,12 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.limits import Limit
 
 MAX_GPUS_PER_NODE = 64
 """A node's GPUs are the bits of one word in the simulator."""
@@ -26,6 +27,21 @@ MAX_SPEED, MIN_SPEED = 1000.0, 0.001
 
 MAX_PRIORITY = 1e12
 """Of partitions and QOS: beyond Slurm's own 32 bits."""
+
+SETTINGS = (
+    "SchedulerType",
+    "SchedulerParameters",
+    "PriorityType",
+    "PriorityDecayHalfLife",
+    "PriorityMaxAge",
+    "PriorityFavorSmall",
+    "PriorityWeightAge",
+    "PriorityWeightFairshare",
+    "PriorityWeightJobSize",
+    "PriorityWeightPartition",
+    "PriorityWeightQOS",
+)
+"""Settings of slurm.conf that a cluster keeps: how Slurm orders jobs, and what may pass."""
 
 ANY_TYPE = "gpu"
 """The GPU type of a cluster that names none."""
@@ -71,8 +87,12 @@ class Partition:
     name: str
     nodes: frozenset[int]
     priority: float = 1.0
+    tier: int = 1  # Slurm's PriorityTier: jobs of a higher one go first, whatever their scores
+    exclusive: bool = False  # its jobs take whole nodes: OverSubscribe=EXCLUSIVE
 
     def __post_init__(self) -> None:
+        if not 0 <= self.tier <= MAX_PRIORITY:
+            raise ClusterError(f"partition {self.name}: tier is {self.tier}, expected 0 or more")
         if not 0 <= self.priority <= MAX_PRIORITY:
             raise ClusterError(
                 f"partition {self.name}: priority is {self.priority:g}, "
@@ -95,6 +115,8 @@ class Cluster:
     name: str = "cluster"
     # Kind of job -> GPU type -> factor, instead of the type's own.
     kind_speed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    slurm: Mapping[str, str] = field(default_factory=dict)  # settings of slurm.conf, by name
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -174,6 +196,12 @@ class Cluster:
         """Names of the partitions that node `index` belongs to."""
         return (part.name for part in self.partitions if index in part.nodes)
 
+    def tiers(self, names: Iterable[str | None]) -> list[int]:
+        """Of jobs in these partitions, 0 the highest; those in none are in tier 1."""
+        own = {part.name: part.tier for part in self.partitions}
+        ranked = sorted({1, *own.values()}, reverse=True)
+        return [ranked.index(own.get(name or "", 1)) for name in names]
+
     def partition_factor(self, name: str | None) -> float:
         """Priority of a partition as a share of the highest; 1 where there is none."""
         found = [part.priority for part in self.partitions if part.name == name]
@@ -195,6 +223,10 @@ class Cluster:
         text = repr((self.nodes, parts, sorted(self.speed.items()), sorted(self.qos.items())))
         if self.kind_speed:  # else hashes stay what they were
             text += repr(sorted((k, sorted(v.items())) for k, v in self.kind_speed.items()))
+        if any(part.tier != 1 or part.exclusive for part in self.partitions):
+            text += repr([(part.tier, part.exclusive) for part in self.partitions])
+        if self.limits:
+            text += repr(self.limits)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -215,17 +215,20 @@ class SlurmBackfill:
     resolution: float = 60.0  # seconds: planned times are rounded to multiples of it
     window: float = 1440.0  # minutes: what cannot start within them is not planned
     max_job_test: int = 500  # jobs looked at in one cycle
+    max_job_user: int = 0  # of these, of one user; 0: any
 
     def __post_init__(self) -> None:
         for name, most in (("interval", 10_800), ("resolution", 3600), ("window", 43_200)):
             value = getattr(self, name)
             if not 1 <= value <= most:
                 raise ConfigError(f"backfill slurm: {name} is {value:g}, expected 1 to {most}")
-        if self.max_job_test != int(self.max_job_test) or not 1 <= self.max_job_test <= 1_000_000:
-            raise ConfigError(
-                f"backfill slurm: max_job_test is {self.max_job_test}, expected a whole number "
-                "from 1 to 1000000"
-            )
+        for name, least in (("max_job_test", 1), ("max_job_user", 0)):
+            value = getattr(self, name)
+            if value != int(value) or not least <= value <= 1_000_000:
+                raise ConfigError(
+                    f"backfill slurm: {name} is {value}, expected a whole number "
+                    f"from {least} to 1000000"
+                )
 
     @classmethod
     def parse(cls, text: str) -> SlurmBackfill:

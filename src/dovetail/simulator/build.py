@@ -14,6 +14,8 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
 from dovetail.domain.policy import (
     AccountFacts,
+    Backfill,
+    BackfillRule,
     ClusterFacts,
     DemandFacts,
     History,
@@ -26,7 +28,8 @@ from dovetail.domain.policy import (
 from dovetail.simulator.kernel import rows
 from dovetail.simulator.kernel.calendar import BLOCK, most_blocks
 from dovetail.simulator.kernel.state import NO_RESERVATION
-from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
+from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
+from dovetail.simulator.limits import layout_limits
 
 Table = NDArray[Any]
 
@@ -52,10 +55,13 @@ class Tables:
         placement: Placement,
         estimates: Estimates,
         history: History | None = None,
+        backfill: BackfillRule = Backfill.EASY,
     ) -> None:
         kinds = kinds_of(cluster)
         account_count, account = _accounts(jobs)
         apart = [account, jobs.qos.codes] if ordering.varies is Varies.BETWEEN_ACCOUNTS else []
+        if isinstance(backfill, SlurmBackfill) and backfill.max_job_user:
+            apart = [account, *apart]
         of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
@@ -63,7 +69,7 @@ class Tables:
         options, chunks = _options(every)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
-        self.exclusive = jobs.exclusive
+        self.exclusive = exclusive_of(jobs, cluster)
         self.accounts = new_table(AccountFacts, account_count)
         self.accounts["fair_share"] = 1.0
         self.cluster = new_table(ClusterFacts, 1)
@@ -82,6 +88,11 @@ class Tables:
         self.rooms = new_table(rows.Room, most + 1)
         self.rooms["changes"] = -1
         self.demands = _demands(of_job, every)
+        first = _first_jobs(of_job, len(every))
+        self.demands["account"] = account[first]
+        self.demands["tier"] = _tiers(jobs, cluster)[first]
+        self.tried = new_table(rows.Tried, account_count)
+        self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
         self.demand_facts = _demand_facts(every, kinds)
         self.options, self.chunks = options, chunks
         self.waiting = np.zeros(len(jobs), np.int64)
@@ -121,6 +132,8 @@ class Tables:
         self.world["history_count"], self.world["history_ring"] = past.recent.shape
         self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
+        self.world["limited"] = bool(cluster.limits)
+        self.world["tier_count"] = self.demands["tier"].max() + 1
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:
@@ -129,6 +142,7 @@ class Tables:
         self.world["cycle_resolution"] = backfill.resolution
         self.world["cycle_window"] = 60.0 * backfill.window
         self.world["cycle_jobs"] = backfill.max_job_test
+        self.world["cycle_user_jobs"] = backfill.max_job_user
         self.world["last_cycle"] = self.world["now"]
 
 
@@ -308,6 +322,40 @@ def _most_parts(of_job: Ints, every: list[list[Option]]) -> int:
     """Chunks that all jobs together can have at most."""
     most = np.array([max((option.nodes for option in options), default=0) for options in every])
     return int(most[of_job[of_job >= 0]].sum())
+
+
+def _first_jobs(of_job: Ints, demands: int) -> Ints:
+    """The first job of each demand; 0 of those that have none."""
+    first = np.zeros(demands, np.int64)
+    able = np.flatnonzero(of_job >= 0)[::-1]
+    first[of_job[able]] = able
+    return first
+
+
+def _tiers(jobs: Jobs, cluster: Cluster) -> Ints:
+    by_code = np.array(cluster.tiers((*jobs.partition.values, None)))  # code -1 is the last
+    return by_code[jobs.partition.codes]
+
+
+def _add_limits(
+    demands: Table, jobs: Jobs, cluster: Cluster, every: list[list[Option]], first: Ints
+) -> tuple[Table, Table]:
+    """Per demand its limits, what its jobs count for, and the counters."""
+    layout = layout_limits(jobs, cluster)
+    if layout is None:
+        return new_table(rows.LimitLink, 0), new_table(rows.LimitUse, 0)
+    demands["gpus_asked"] = jobs.gpus[first]
+    demands["cpus_asked"] = np.ceil(jobs.cpus[first] * 1000)
+    demands["memory_asked"] = np.ceil(jobs.memory[first] * 1024)
+    demands["nodes_asked"] = [options[0].nodes if options else 0 for options in every]
+    own = [layout.links[group] for group in layout.of_job[first].tolist()]
+    counts = np.array([len(links) for links in own])
+    demands["link_last"] = np.cumsum(counts)
+    demands["link_first"] = demands["link_last"] - counts
+    table = new_table(rows.LimitLink, int(counts.sum()))
+    for at, link in enumerate(link for links in own for link in links):
+        table[at] = (link.use, *link.most)
+    return table, new_table(rows.LimitUse, layout.uses)
 
 
 def _most_without_gpus(of_job: Ints, every: list[list[Option]], kinds: list[Kind]) -> int:

@@ -11,8 +11,9 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.jobs import UNKNOWN, Ints, Jobs
+from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs
 from dovetail.domain.policy import Placement
+from dovetail.simulator.limits import LimitLayout, layout_limits
 
 UNLIMITED = 10**15
 """Milli-CPUs or MB of a node that does not say; never binds."""
@@ -24,8 +25,21 @@ OUTSIDE_PARTITION = "asks for a partition that this cluster does not have"
 OUTSIDE_TYPES = "asks for a GPU type that its partition does not have"
 TOO_LARGE = "asks for more than the nodes it may use can ever give"
 ASKS_MIG = "asks for MIG slices, which this simulation of whole GPUs does not have"
+TOO_LONG = "asks for more time than its partition, QOS or account allows"
+OVER_LIMIT = "asks for more than a limit of its user, account, QOS or partition allows"
+REFUSED = "was submitted when as many of its jobs waited or ran as may be"
 CPUS_UNKNOWN = "asks for CPUs only, and no node that it may use says how many it has"
-REASONS = ("", OUTSIDE_PARTITION, OUTSIDE_TYPES, TOO_LARGE, ASKS_MIG, CPUS_UNKNOWN)
+REASONS = (
+    "",
+    OUTSIDE_PARTITION,
+    OUTSIDE_TYPES,
+    TOO_LARGE,
+    ASKS_MIG,
+    CPUS_UNKNOWN,
+    TOO_LONG,
+    OVER_LIMIT,
+    REFUSED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,16 +237,53 @@ def demands_of(
     Jobs that differ in one of the columns `apart` get demands of their own.
     """
     by_kind = bool(placement.affinity or cluster.kind_speed)
-    asks, of_job = _distinct_asks(jobs, by_kind, apart)
+    limits = layout_limits(jobs, cluster)
+    if limits is not None:
+        apart = [*apart, limits.of_job]
+    asks, of_job = _distinct_asks(jobs, cluster, by_kind, apart)
     found = {ask: options_of(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
     every = [found[ask] for ask in asks]
     why = np.array([_reason(ask, found, cluster) for ask, found in zip(asks, every, strict=True)])
     rejected = np.where(jobs.mig.codes != UNKNOWN, REASONS.index(ASKS_MIG), why[of_job])
+    if limits is not None:
+        _reject_over_limits(jobs, asks, of_job, every, limits, rejected)
     of_job[rejected > 0] = -1
     return of_job, every, rejected.astype(np.int64)
 
 
-def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[list[Ask], Ints]:
+def _reject_over_limits(
+    jobs: Jobs,
+    asks: list[Ask],
+    of_job: Ints,
+    every: list[list[Option]],
+    limits: LimitLayout,
+    rejected: Ints,
+) -> None:
+    """What could never start under its limits, however little else runs."""
+    _, first = np.unique(of_job, return_index=True)
+    over = [
+        bool(options) and limits.too_large(int(limits.of_job[row]), asked_of(ask, options))
+        for ask, options, row in zip(asks, every, first.tolist(), strict=True)
+    ]
+    rejected[(rejected == 0) & limits.too_long(jobs)] = REASONS.index(TOO_LONG)
+    rejected[(rejected == 0) & np.array(over)[of_job]] = REASONS.index(OVER_LIMIT)
+
+
+def asked_of(ask: Ask, options: list[Option]) -> tuple[int, int, int, int]:
+    """What a job counts for under limits: GPUs, CPUs, memory, and nodes of its first option."""
+    return ask.gpus, ask.cpus, ask.memory, options[0].nodes
+
+
+def exclusive_of(jobs: Jobs, cluster: Cluster) -> Bools:
+    """Jobs that take whole nodes: they ask for it, or their partition gives no less."""
+    whole = {part.name for part in cluster.partitions if part.exclusive}
+    by_code = np.array([name in whole for name in (*jobs.partition.values, None)])
+    return jobs.exclusive | by_code[jobs.partition.codes]
+
+
+def _distinct_asks(
+    jobs: Jobs, cluster: Cluster, by_kind: bool, apart: Sequence[Ints]
+) -> tuple[list[Ask], Ints]:
     columns = np.column_stack(
         [
             jobs.gpus,
@@ -242,7 +293,7 @@ def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[li
             jobs.gpu_type.codes,
             jobs.partition.codes,
             jobs.kind.codes if by_kind else np.full(len(jobs), UNKNOWN),
-            jobs.exclusive,
+            exclusive_of(jobs, cluster),
             *apart,
         ]
     )
@@ -260,7 +311,9 @@ def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[li
             jobs.gpu_type.name(gpu_type), jobs.partition.name(partition), jobs.kind.name(kind),
             bool(whole),
         )
-        for gpus, nodes, cpus, memory, gpu_type, partition, kind, whole in columns[first, :8].tolist()
+        for (gpus, nodes, cpus, memory, gpu_type, partition, kind, whole) in (
+            columns[first, :8].tolist()
+        )
     ]  # fmt: skip
     return asks, of_job.astype(np.int64)
 

@@ -30,8 +30,8 @@ def read_trace(
     """The jobs of a trace file, in order of submission.
 
     `format` is a name of `FORMATS`, guessed from the content if not given; `repair` takes names
-    of `REPAIRS`; `columns` says which column of a CSV is which of `FIELDS`. Jobs that ask for neither
-    GPUs nor CPUs and jobs that never ran are left out; the notes say how many.
+    of `REPAIRS`; `columns` says which column of a CSV is which of `FIELDS`. Jobs that ask for
+    neither GPUs nor CPUs and jobs that never ran are left out; the notes say how many.
     """
     path, report, repairs = Path(path), progress or silent, tuple(repair)
     for name in repairs:

@@ -33,6 +33,8 @@ class World(Row):
     hold_count: int  # holds of this cycle
     search: int  # number of the search for nodes in hand
     changes: int  # of what is free or reserved, so far
+    limited: bool  # some demand has a limit
+    tier_count: int  # of partitions: all jobs of one go before those of the next
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
@@ -46,6 +48,8 @@ class World(Row):
     cycle_resolution: float
     cycle_window: float  # seconds
     cycle_jobs: int  # looked at in one cycle
+    cycle_user_jobs: int  # of one user; 0: as many as there are
+    cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
     planner: int  # address of a function that picks nodes for a job; 0: none
@@ -81,6 +85,9 @@ class World(Row):
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
+    limit_links: int  # LimitLink: the limits of each demand
+    limit_uses: int  # LimitUse
+    tried: int  # [accounts] Tried
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
@@ -122,6 +129,7 @@ class RunRow(Row):
     part_first: int  # its chunks in the parts table
     part_count: int
     backfilled: bool
+    refused: bool  # on submission: as many as may be submitted were
 
 
 class NodeRow(Row):
@@ -258,6 +266,15 @@ class Demand(Row):
     gpus: int  # of one of its jobs, on all nodes together
     plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     speed: float  # of its fastest option
+    tier: int  # of its partition: 0 goes first
+    account: int  # of its first job
+    # its limits, and what one of its jobs counts for there
+    link_first: int
+    link_last: int
+    gpus_asked: int
+    cpus_asked: int
+    memory_asked: int
+    nodes_asked: int
     option_first: int
     option_last: int
     first: int  # where its list may begin
@@ -275,6 +292,36 @@ class Demand(Row):
     latest_end: float  # a job that ends later would delay a reservation
     # list kept beside the table
     active: int
+
+
+class LimitLink(Row):
+    """The most that may be in use at once for jobs of one demand to start."""
+
+    use: int  # where it is counted
+    jobs: int
+    submitted: int
+    gpus: int
+    cpus: int
+    memory: int
+    nodes: int
+
+
+class LimitUse(Row):
+    """What running jobs under one limit have; of those submitted, how many wait or run."""
+
+    jobs: int
+    submitted: int
+    gpus: int
+    cpus: int
+    memory: int
+    nodes: int
+
+
+class Tried(Row):
+    """How many jobs of an account a cycle of Slurm's backfill has looked at."""
+
+    cycle: int
+    jobs: int
 
 
 class OptionRow(Row):

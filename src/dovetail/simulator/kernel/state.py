@@ -29,6 +29,8 @@ from dovetail.simulator.kernel.rows import (
     Hold,
     KindRow,
     Level,
+    LimitLink,
+    LimitUse,
     Member,
     NodeRow,
     NodeSet,
@@ -41,6 +43,7 @@ from dovetail.simulator.kernel.rows import (
     RunRow,
     Slot,
     Step,
+    Tried,
     World,
 )
 
@@ -62,6 +65,9 @@ candidate = row_accessor(World, "candidates", Candidate)
 room = row_accessor(World, "rooms", Room)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", OptionRow)
+limit_link = row_accessor(World, "limit_links", LimitLink)
+limit_use = row_accessor(World, "limit_uses", LimitUse)
+tried = row_accessor(World, "tried", Tried)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)

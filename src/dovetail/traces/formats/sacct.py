@@ -15,7 +15,6 @@ from dovetail.traces.table import Format, Progress, RawTable, calendar
 from dovetail.traces.times import clocks, durations
 from dovetail.traces.tres import tres_columns
 
-
 # `--exclusive=user` and `=mcs` share nodes, if only with some.
 _EXCLUSIVE = r"(?:^|\s)--exclusive(?:\s|$)"
 
