@@ -115,7 +115,7 @@ def test_slurm_conf_takes_types_from_gres_conf_beside_it(tmp_path: Path) -> None
     assert [n.name for n in nodes if not n.gpus] == [f"cpu{number:02}" for number in range(1, 11)]
     assert members(found.cluster)["gpu"] == ["gpu001", "gpu002", "cpu01"]
     assert members(found.cluster)["all"] == [n.name for n in nodes]
-    assert [p.priority for p in found.cluster.partitions] == [10, 1]
+    assert [p.tier for p in found.cluster.partitions] == [10, 1, 1]
     assert found.notes == ()
 
 

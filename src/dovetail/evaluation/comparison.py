@@ -224,7 +224,10 @@ def _labels(policies: Sequence[Policy]) -> list[str]:
     """Short names; the placement is left out where all have the same, namesakes are counted."""
     places = {policy.placement for policy in policies} - {OWN}
     shared = places.pop() if len(places) == 1 else None
-    names = [policy.label(placement=shared) for policy in policies]
+    names = [
+        AS_CONFIGURED if policy.order == AS_CONFIGURED else policy.label(placement=shared)
+        for policy in policies
+    ]
     earlier = [names[:at].count(name) for at, name in enumerate(names)]
     return [f"{name} ({n + 1})" if n else name for name, n in zip(names, earlier, strict=True)]
 
