@@ -27,6 +27,7 @@ test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(BIN)/lint-imports --no-cache
 	@echo "$(BIN)/mypy, beside the tests: those of the live part mostly wait for Slurm"
 	@$(BIN)/mypy & types=$$!; \
+	$(ONE_THREAD) $(BIN)/python -m tests.warm_up; \
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types && exit $$tests
 

@@ -37,6 +37,7 @@ def columns(**change: Any) -> JobColumns:
         ({"submit": [2.0, 1.0]}, "submitted before its predecessor"),
         ({"run": [-1.0, 5.0]}, "negative run time"),
         ({"run": [math.nan, 5.0]}, "no valid run time"),
+        ({"submit": [0.0, 1e13]}, "beyond all calendars"),
         ({"run": [4e8, 5.0]}, "longer than ten years"),
         ({"gpus": [0, 1]}, "asks for neither GPUs nor CPUs"),
         ({"gpus": [-3, 1]}, "negative number of GPUs"),

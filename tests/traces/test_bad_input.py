@@ -311,6 +311,12 @@ def test_a_name_that_no_file_can_have_is_refused(name: str) -> None:
 
 
 def test_a_time_beyond_the_calendar_is_no_crash(tmp_path: Path) -> None:
-    text = "submit,duration,gpus\n2020-01-01T00:00:00,5,1\n-1e17,5,1\n"
+    text = "submit,duration,gpus\n2020-01-01T00:00:00,5,1\n-9e11,5,1\n"
     trace = read_trace(write(tmp_path / "jobs.csv", text), repair=("sort",))
     assert "time 0 is beyond the calendar" in trace.notes[-1]
+
+
+@pytest.mark.parametrize("text", ['[{"vc": ' + "9" * 5000 + "}]", "[" * 100_000])
+def test_json_that_python_refuses_is_no_crash(tmp_path: Path, text: str) -> None:
+    with pytest.raises(TraceError, match="not valid JSON"):
+        read_trace(write(tmp_path / "jobs.json", text), format="philly")

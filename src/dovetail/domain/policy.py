@@ -273,7 +273,7 @@ class SlurmBackfill:
         """The text that names this way, with what differs from the defaults."""
         plain = SlurmBackfill()
         told = [
-            f"{part.name}={getattr(self, part.name):g}"
+            f"{part.name}={getattr(self, part.name):.10g}"  # never with an exponent: ints are read
             for part in fields(self)
             if getattr(self, part.name) != getattr(plain, part.name)
         ]

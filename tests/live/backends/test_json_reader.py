@@ -124,7 +124,7 @@ def test_errors_beside_an_empty_list_are_no_empty_queue(version: str) -> None:
         answer(version, "squeue-controller-down")
 
 
-@pytest.mark.parametrize("text", ["", "squeue: error", "[1]", '"x"'])
+@pytest.mark.parametrize("text", ["", "squeue: error", "[1]", '"x"', "[" * 100_000, "9" * 5000])
 def test_answers_that_are_no_json_are_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
         answer_of(text, "squeue")
