@@ -148,7 +148,9 @@ def _pause(times: Floats, nodes: Sequence[str]) -> float:
     """The median time from an end to the next start on the same nodes, where a job waited."""
     gaps = []
     for row, (submit, start, _) in enumerate(times):
-        before = [end for r, (_, _, end) in enumerate(times) if nodes[r] == nodes[row] and end <= start]
+        before = [
+            end for r, (_, _, end) in enumerate(times) if nodes[r] == nodes[row] and end <= start
+        ]
         if before and submit < max(before):
             gaps.append(start - max(before))
     return float(np.median([gap for gap in gaps if gap < 30.0] or [0.0]))

@@ -38,6 +38,7 @@ class JobRow:
     exempt: bool = False
     exclusive: bool = False
     account: str | None = None
+    constraint: str | None = None
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

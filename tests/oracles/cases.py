@@ -57,7 +57,7 @@ class Case:
 
     def __repr__(self) -> str:
         lines = [
-            *map(repr, self.cluster.nodes),
+            *(f"{node!r} {node.features}" for node in self.cluster.nodes),
             *map(repr, self.cluster.partitions),
             f"speed={self.cluster.speed} {self.cluster.kind_speed} qos={self.cluster.qos}",
             f"affinity={self.affinity}",
@@ -114,6 +114,7 @@ def random_cluster(random: Random) -> Cluster:
     types = TYPES[: random.choice((1, 1, 2, 3))]
     sizes = random.choice(((4,), (8,), (2,), (1,), (2, 4), (4, 8), (1, 3, 8)))
     bounded, switches = random.random() < 0.5, random.choice(("a", "ab", "ab", "abc"))
+    featured = random.random() < 0.3
     if bounded and random.random() < 0.4:
         sizes = (*sizes, 0)  # nodes with CPUs only among them
     nodes = [
@@ -124,6 +125,7 @@ def random_cluster(random: Random) -> Cluster:
             random.choice((8.0, 4.0, 3.5, *((PLENTY,) * (size > 0)))) if bounded else PLENTY,
             random.choice((16.0, 10.0, PLENTY)) if bounded else PLENTY,
             random.choice(switches),
+            features=random.choice(((), ("ib",), ("gold", "ib"))) if featured else (),
         )
         for index in range(count)
         for size in [random.choice(sizes)]
@@ -239,4 +241,5 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
         "limit": (math.nan, 10.0, 60.0),
         "exclusive": (False, False, True),
         "account": (None, "physics", "biology"),
+        "constraint": (None, "ib", "gold", "gold|ib", "gold&ib", "cray"),
     }

@@ -10,7 +10,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.trace import Trace
 
 Amount = tuple[int, int, int]  # GPUs, thousandths of a CPU, MB
-Kind = tuple[str, int, int, int, frozenset[str]]
+Kind = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
 
 UNBOUNDED = 10**15
 MILLI = 1000
@@ -45,6 +45,7 @@ class Job:
     exclusive: bool
     account: str | None
     limit: float  # seconds; NaN: unknown
+    constraint: str | None
 
     @property
     def gpus(self) -> int:
@@ -100,6 +101,7 @@ def jobs_of(trace: Trace) -> list[Job]:
                 bool(jobs.exclusive[row]),
                 jobs.account.name(int(jobs.account.codes[row])),
                 float(jobs.limit[row]),
+                jobs.constraint.name(int(jobs.constraint.codes[row])),
             )
         )
     return rows
@@ -139,7 +141,8 @@ class Site:
                 UNBOUNDED if math.isinf(node.memory_gb) else round(node.memory_gb * MB_PER_GB),
             )
             self.capacity.append(room)
-            self.kind.append((node.gpu_type, *room, frozenset(cluster.partitions_of(index))))
+            parts = frozenset(cluster.partitions_of(index))
+            self.kind.append((node.gpu_type, *room, node.features, parts))
         self.pools = list(dict.fromkeys((node.gpu_type, node.gpus) for node in cluster.nodes))
         self.switches = list(dict.fromkeys(node.switch for node in cluster.nodes))
 
@@ -157,11 +160,22 @@ class Site:
     def allows(self, job: Job, node: int) -> bool:
         """May the job use this node, by type and partition?"""
         gpu_type, *_, partitions = self.kind[node]
+        if not self.has_features(job, node):
+            return False
         if job.gpu_types is not None and gpu_type not in job.gpu_types:
             return False
         if not self.cluster.partitions or job.partition is None:
             return True
         return job.partition in partitions
+
+    def has_features(self, job: Job, node: int) -> bool:
+        """Alternatives of features that are all asked for; without any in the cluster, yes."""
+        if job.constraint is None or not any(other.features for other in self.cluster.nodes):
+            return True
+        there = self.cluster.nodes[node].features
+        return any(
+            all(name in there for name in way.split("&")) for way in job.constraint.split("|")
+        )
 
     def options(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
         """All options in group order; none: the job is rejected."""

@@ -142,3 +142,21 @@ def test_a_cluster_without_any_gpu_is_replayed_by_its_cpus(run: Run) -> None:
 def test_a_node_has_gpus_or_a_known_number_of_cpus() -> None:
     with pytest.raises(ClusterError, match="no GPUs and no number of CPUs"):
         Node("a", 0)
+
+
+def test_a_job_goes_only_on_nodes_with_the_features_that_it_asks_for(run: Run) -> None:
+    plain = cluster_of("2x4", cpus=8)
+    site = replace(plain, nodes=(plain.nodes[0], replace(plain.nodes[1], features=("gold", "ib"))))
+    answer = run(
+        site,
+        job(0, gpus=1, constraint="gold&ib"),
+        job(0, gpus=0, cpus=1, constraint="ib|cray"),
+        job(0, gpus=1, constraint="cray"),
+        job(0, gpus=1),
+    )
+    assert [where[0][0] for where in answer.where if where] == [1, 1, 0]
+    assert answer.rejected == {2}
+
+
+def test_where_no_node_names_features_constraints_bind_nobody(run: Run) -> None:
+    assert run("1x4", job(0, constraint="gold")).start == [0]

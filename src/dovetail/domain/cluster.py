@@ -62,6 +62,7 @@ class Node:
     memory_gb: float = float("inf")
     switch: str = "switch-0"
     mig: tuple[int, ...] = ()  # configuration number per GPU; empty: GPUs are whole
+    features: tuple[str, ...] = field(default=(), repr=False)  # that jobs may ask for by name
 
     def __post_init__(self) -> None:
         if not 0 <= self.gpus <= MAX_GPUS_PER_NODE:
@@ -160,6 +161,11 @@ class Cluster:
         return tuple(dict.fromkeys(node.gpu_type for node in self.nodes if node.gpus))
 
     @cached_property
+    def has_features(self) -> bool:
+        """Whether any node names one; else nobody is bound to them."""
+        return any(node.features for node in self.nodes)
+
+    @cached_property
     def known_cpus(self) -> float:
         """Of all nodes that say how many they have."""
         return sum(node.cpus for node in self.nodes if math.isfinite(node.cpus))
@@ -227,6 +233,8 @@ class Cluster:
             text += repr([(part.tier, part.exclusive) for part in self.partitions])
         if self.limits:
             text += repr(self.limits)
+        if self.has_features:
+            text += repr([node.features for node in self.nodes])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -22,7 +22,10 @@ MAX_MEMBERSHIPS = 2_000_000
 
 _RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})\](?P<tail>.*)$")
 _TOP = {"name", "nodes", "partitions", "speed", "qos", "kind_speed", "limits", "slurm"}
-_NODE = {"name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig"}
+_NODE = {
+    "name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig",
+    "features",
+}  # fmt: skip
 _PARTITION = {"nodes", "share", "priority", "tier", "exclusive"}
 _NAMES = {"users", "accounts", "qos", "partitions"}
 _LIMIT = {*_NAMES, "each", *AMOUNTS}
@@ -129,7 +132,7 @@ def _group(entry: Any, before: int, where: str) -> list[Node]:
     per_switch = group.whole("nodes_per_switch", count, 1)
     switch = group.text("switch", f"switch-{before}")
     cpus, memory = group.number("cpus", math.inf), group.number("memory_gb", math.inf)
-    mig = group.whole_numbers("mig")
+    mig, features = group.whole_numbers("mig"), tuple(group.texts("features"))
     return [
         Node(
             name=name,
@@ -139,6 +142,7 @@ def _group(entry: Any, before: int, where: str) -> list[Node]:
             memory_gb=memory,
             switch=switch if per_switch >= count else f"{switch}.{i // per_switch}",
             mig=mig,
+            features=features,
         )
         for i, name in enumerate(names)
     ]

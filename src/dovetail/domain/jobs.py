@@ -86,6 +86,7 @@ class Jobs:
     array: Names  # id of the array that it is a task of; UNKNOWN: of none
     restarts: Ints  # how often it had been requeued when it was submitted like this
     exclusive: Bools  # takes whole nodes, whatever it asks for
+    constraint: Names  # features that its nodes must have: "gold&ib"; UNKNOWN: any
 
     def __post_init__(self) -> None:
         count = len(self.ids)
@@ -136,6 +137,7 @@ class JobColumns:
     array: Sequence[str | None] | Names | None = None
     restarts: ArrayLike | None = None
     exclusive: ArrayLike | None = None
+    constraint: Sequence[str | None] | Names | None = None
     _count: int = field(init=False, default=0)
 
     def build(self) -> Jobs:
@@ -169,6 +171,7 @@ class JobColumns:
             array=self._names(self.array),
             restarts=self._counts(self.restarts),
             exclusive=self._flags(self.exclusive),
+            constraint=self._names(self.constraint),
         )
 
     def _flags(self, given: ArrayLike | None) -> Bools:

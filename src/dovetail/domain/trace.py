@@ -11,7 +11,9 @@ from dovetail.domain.errors import TraceError
 from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
 from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
 
-ADDED = ("name", "account", "work_dir", "submit_line", "array", "restarts", "exclusive")
+ADDED = (
+    "name", "account", "work_dir", "submit_line", "array", "restarts", "exclusive", "constraint",
+)  # fmt: skip
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
 
 DRAWN = "-synthetic"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.constraints import meets
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs
 from dovetail.domain.policy import Placement
@@ -22,6 +23,7 @@ MAX_KINDS = 63
 """Sets of kinds are the bits of one signed word."""
 
 OUTSIDE_PARTITION = "asks for a partition that this cluster does not have"
+OUTSIDE_FEATURES = "asks for features that no node of its partition has"
 OUTSIDE_TYPES = "asks for a GPU type that its partition does not have"
 TOO_LARGE = "asks for more than the nodes it may use can ever give"
 ASKS_MIG = "asks for MIG slices, which this simulation of whole GPUs does not have"
@@ -39,6 +41,7 @@ REASONS = (
     TOO_LONG,
     OVER_LIMIT,
     REFUSED,
+    OUTSIDE_FEATURES,
 )
 
 
@@ -51,6 +54,7 @@ class Kind:
     cpus: int
     memory: int
     partitions: tuple[str, ...]
+    features: tuple[str, ...] = ()
     nodes: list[int] = field(default_factory=list, compare=False, hash=False)
 
     def holds(self, chunk: tuple[int, int, int]) -> bool:
@@ -96,7 +100,7 @@ def kinds_of(cluster: Cluster) -> list[Kind]:
         for index in part.nodes:
             parts[index].append(part.name)
     for index, node in enumerate(cluster.nodes):
-        key = (node.gpu_type, node.gpus, node.cpus, node.memory_gb, *parts[index])
+        key = (node.gpu_type, node.gpus, node.cpus, node.memory_gb, node.features, *parts[index])
         if key not in kinds:
             kinds[key] = Kind(
                 node.gpu_type,
@@ -104,6 +108,7 @@ def kinds_of(cluster: Cluster) -> list[Kind]:
                 whole(node.cpus, 1000),
                 whole(node.memory_gb, 1024),
                 tuple(parts[index]),
+                node.features,
             )
         kinds[key].nodes.append(index)
     if len(kinds) > MAX_KINDS:
@@ -131,6 +136,7 @@ class Ask:
     partition: str | None
     kind: str | None
     exclusive: bool
+    constraint: str | None
 
     def chunk(self, gpus: int) -> tuple[int, int, int]:
         """A chunk of so many GPUs with its part of CPUs and memory, rounded up.
@@ -162,6 +168,7 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
         for kind in kinds
         if (types is None or kind.gpu_type in types)
         and (not cluster.partitions or ask.partition is None or ask.partition in kind.partitions)
+        and (ask.constraint is None or meets(ask.constraint, kind.features))
     ]
     if ask.gpus == 0:  # GPUs, and so pools, do not matter
         split = (max(1, ask.nodes), 0, 0, 0)
@@ -294,6 +301,7 @@ def _distinct_asks(
             jobs.partition.codes,
             jobs.kind.codes if by_kind else np.full(len(jobs), UNKNOWN),
             exclusive_of(jobs, cluster),
+            jobs.constraint.codes if cluster.has_features else np.full(len(jobs), UNKNOWN),
             *apart,
         ]
     )
@@ -309,10 +317,10 @@ def _distinct_asks(
         Ask(
             gpus, nodes, cpus, memory,
             jobs.gpu_type.name(gpu_type), jobs.partition.name(partition), jobs.kind.name(kind),
-            bool(whole),
+            bool(whole), jobs.constraint.name(features),
         )
-        for (gpus, nodes, cpus, memory, gpu_type, partition, kind, whole) in (
-            columns[first, :8].tolist()
+        for (gpus, nodes, cpus, memory, gpu_type, partition, kind, whole, features) in (
+            columns[first, :9].tolist()
         )
     ]  # fmt: skip
     return asks, of_job.astype(np.int64)
@@ -330,6 +338,10 @@ def _reason(ask: Ask, options: list[Option], cluster: Cluster) -> int:
     ]
     if not inside:
         return REASONS.index(OUTSIDE_PARTITION)
+    if ask.constraint is not None:
+        inside = [node for node in inside if meets(ask.constraint, node.features)]
+        if not inside:
+            return REASONS.index(OUTSIDE_FEATURES)
     if ask.gpus == 0 and all(math.isinf(node.cpus) for node in inside):
         return REASONS.index(CPUS_UNKNOWN)
     types = ask.gpu_type.split("|") if ask.gpu_type else cluster.gpu_types

@@ -45,6 +45,7 @@ NAMES = (
     "work_dir",
     "submit_line",
     "array",
+    "constraint",
 )
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 

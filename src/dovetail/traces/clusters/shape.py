@@ -54,6 +54,7 @@ class Shape:
         cpus: float | None = None,
         memory_gb: float | None = None,
         partitions: Iterable[str] = (),
+        features: tuple[str, ...] = (),
     ) -> None:
         """One machine; nodes that nothing can run on are only counted."""
         if gpus is not None and not (gpus >= 0 and float(gpus).is_integer()):
@@ -73,6 +74,7 @@ class Shape:
             gpu_type=(gpu_type or ANY_TYPE).lower(),
             cpus=cpus or math.inf,
             memory_gb=memory_gb or math.inf,
+            features=features,
         )
         for partition in partitions:
             self._members.setdefault(partition, []).append(name)

@@ -10,6 +10,7 @@ from dovetail.domain.cluster import SETTINGS
 from dovetail.slurm.conf import includes_of, lines_of, settings_of_conf
 from dovetail.slurm.gres import gpus_of
 from dovetail.slurm.host_lists import expand
+from dovetail.slurm.words import words_of
 from dovetail.traces.clusters.partition_fields import add_partition
 from dovetail.traces.clusters.scontrol import add_node
 from dovetail.traces.clusters.shape import ClusterFormat, Shape
@@ -64,7 +65,9 @@ def _add_nodes(shape: Shape, fields: Fields, gres: dict[str, list[str]]) -> None
         if name in gres and not (gpu_type and total):
             detailed = ",".join(gres[name])
             configured = detailed if gpus_of(detailed)[0] >= total else configured
-        add_node(shape, name, configured, _cpus(fields), fields.get("realmemory"))
+        features = words_of(fields.get("features", fields.get("feature", "")))
+        memory = fields.get("realmemory")
+        add_node(shape, name, configured, _cpus(fields), memory, features=features)
 
 
 def _cpus(fields: Fields) -> str | None:

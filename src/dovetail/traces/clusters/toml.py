@@ -67,6 +67,8 @@ def _node_table(pattern: str, node: Node) -> list[str]:
     lines.append(f"switch = {quote(node.switch)}")
     if node.mig:
         lines.append(f"mig = {list(node.mig)}")
+    if node.features:
+        lines.append(f"features = [{', '.join(map(quote, node.features))}]")
     return [*lines, ""]
 
 

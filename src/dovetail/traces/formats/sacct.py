@@ -66,6 +66,7 @@ def canonical(cells: Cells) -> RawTable:
             "array": cells.names("JobID").str.extract(r"^(\d+)_"),
             "restarts": cells.numbers("Restarts"),
             "exclusive": exclusive,
+            "constraint": cells.names("Constraints"),
             **_resources(allocated, requested, exclusive),
         },
         {
