@@ -66,7 +66,8 @@ def _has_columns(*wanted: str) -> Callable[[Path, bytes], bool]:
 
 def _read_qos(path: Path, shape: Shape) -> None:
     for row in _rows(path):
-        name, own = row["name"], (row["name"],)
+        name = row.get("name", "")
+        own = (name,)
         shape.qos[name] = _number(row.get("priority", "")) or 0.0
         for each, jobs, submitted, tres in (
             (Each.ALL, "grpjobs", "grpsubmit", "grptres"),
@@ -85,7 +86,7 @@ def _read_associations(path: Path, shape: Shape) -> None:
     rows = list(_rows(path))
     parents = _parents(rows)
     for row in rows:
-        account, user = row["account"].strip(), row.get("user", "")
+        account, user = row.get("account", "").strip(), row.get("user", "")
         parts = (row["partition"],) if row.get("partition") else ()
         below = () if account == "root" else _below(account, parents)
         users = (user,) if user else ()
@@ -129,8 +130,8 @@ def _parents(rows: list[Row]) -> dict[str, str]:
     for row in rows:
         if row.get("user"):
             continue
-        name = row["account"].strip()
-        depth = len(row["account"]) - len(row["account"].lstrip())
+        given = row.get("account", "")
+        name, depth = given.strip(), len(given) - len(given.lstrip())
         while above and above[-1][0] >= depth:
             above.pop()
         parents[name] = row.get("parname") or (above[-1][1] if above else "")
@@ -149,7 +150,7 @@ def _below(account: str, parents: dict[str, str]) -> tuple[str, ...]:
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    lines = read_text(path).splitlines()
+    lines = read_text(path).splitlines() or [""]
     names = [_column(name) for name in lines[0].split("|")]
     for line in lines[1:]:
         cells = line.split("|")
@@ -160,7 +161,7 @@ def _rows(path: Path) -> Iterator[Row]:
 def _column(name: str) -> str:
     """As sacctmgr names it, whatever its case and blanks: `Par Name`, `MaxJobsPerUser`."""
     plain = name.strip().lower().replace(" ", "")
-    for long, short in (("peruser", "pu"), ("peraccount", "pa"), ("jobs", "jobs")):
+    for long, short in (("peruser", "pu"), ("peraccount", "pa")):
         plain = plain.replace(long, short)
     return {"maxsubmitjobs": "maxsubmit", "grpsubmitjobs": "grpsubmit"}.get(plain, plain)
 
