@@ -61,16 +61,17 @@ class Limits:
 
     def counted(self, job: Job, limit: Limit, rows: set[int]) -> list[int]:
         """Of these jobs those that share a counter with this one."""
-        whose = {
-            Each.ALL: lambda other: None,
-            Each.USER: lambda other: other.user,
-            Each.ACCOUNT: lambda other: other.account,
-        }[limit.each]
         return [
             row
             for row in rows
-            if limit in self.applying(self.jobs[row]) and whose(self.jobs[row]) == whose(job)
+            if limit in self.applying(self.jobs[row])
+            and self.whose(self.jobs[row], limit) == self.whose(job, limit)
         ]
+
+    def whose(self, job: Job, limit: Limit) -> str | None:
+        if limit.each is Each.ALL:
+            return None
+        return job.user if limit.each is Each.USER else job.account
 
     def accepts(self, row: int, width: int) -> bool:
         """Whether the job may be submitted; then it waits."""

@@ -27,7 +27,7 @@ _NODE = {
     "features",
 }  # fmt: skip
 _PARTITION = {"nodes", "share", "priority", "tier", "exclusive"}
-_NAMES = {"users", "accounts", "qos", "partitions"}
+_NAMES = ("users", "accounts", "qos", "partitions")
 _LIMIT = {*_NAMES, "each", *AMOUNTS}
 
 
@@ -80,9 +80,9 @@ def _limits(value: Any, file: str) -> Iterator[Limit]:
         each = entry.text("each", Each.ALL.value)
         if each not in {part.value for part in Each}:
             raise ClusterError(f"{where}: each is {each!r}, expected all, user, account or job")
-        names = {key: tuple(entry.texts(key)) for key in _NAMES}
+        users, accounts, qos, partitions = (tuple(entry.texts(key)) for key in _NAMES)
         amounts = {key: entry.number(key, math.inf) for key in AMOUNTS}
-        yield Limit(**names, each=Each(each), **amounts)
+        yield Limit(users, accounts, qos, partitions, Each(each), **amounts)
 
 
 def _settings(value: Any, file: str) -> dict[str, str]:

@@ -171,8 +171,8 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
         and (ask.constraint is None or meets(ask.constraint, kind.features))
     ]
     if ask.gpus == 0:  # GPUs, and so pools, do not matter
-        split = (max(1, ask.nodes), 0, 0, 0)
-        return _options(_ways(ask, split, allowed), kinds, rank=0, pool=0, speed=1.0)
+        ways = _ways(ask, (max(1, ask.nodes), 0, 0, 0), allowed)
+        return _options(ways, kinds, rank=0, pool=0, speed=1.0)
     pools = list(dict.fromkeys((kind.gpu_type, kind.gpus) for kind in kinds))
     one_node_will_do = not ask.nodes and any(ask.gpus <= kind.gpus for kind in allowed)
     options: list[Option] = []
