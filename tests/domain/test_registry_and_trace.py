@@ -42,6 +42,7 @@ def columns(**change: Any) -> JobColumns:
         ({"gpus": [0, 1]}, "asks for neither GPUs nor CPUs"),
         ({"gpus": [-3, 1]}, "negative number of GPUs"),
         ({"limit": [0.0, 1.0]}, "time limit that is not positive"),
+        ({"limit": [1e-300, 1.0]}, "time limit that is not positive"),
         ({"limit": [1e10, 1.0]}, "time limit beyond ten years"),
         ({"nodes": [-1, 0]}, "negative number of nodes"),
         ({"nodes": [2, 0]}, "more nodes than GPUs"),

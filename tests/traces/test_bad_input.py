@@ -130,7 +130,7 @@ def test_bad_cells_of_jobs_without_gpus_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_time_limits_out_of_range_are_bad_rows(tmp_path: Path) -> None:
-    with pytest.raises(BadRow, match=r"^t.parquet row 2: req_time is 0, expected above 0 "):
+    with pytest.raises(BadRow, match=r"^t.parquet row 2: req_time is 0, expected 0.001 or more "):
         parquet(tmp_path, req_time=[1.0, 0.0, 1e12])
     repaired = parquet(tmp_path, ("clamp",), req_time=[1.0, 0.0, 1e12])
     assert repaired.jobs.limit[2] == 315_576_000

@@ -72,7 +72,8 @@ RULES = (
         lambda gpus, cpus: (gpus == 0) & ~(cpus > 0),
         "1 or more, or a number of CPUs",
     ),
-    Rule("has a time limit that is not positive", ("limit",), lambda x: x <= 0, "above 0"),
+    # A run time over a limit of 1e-300 s is no number any more.
+    Rule("has a time limit that is not positive", ("limit",), lambda x: x < 1e-3, "0.001 or more"),
     Rule("has a time limit beyond ten years", ("limit",), lambda x: x > TEN_YEARS, _AT_MOST),
     Rule(
         "asks for a negative number of nodes",

@@ -188,7 +188,7 @@ def _mark_backfilled(w: World, rules: Rules) -> None:
     for i in range(w.active_count):
         number = demand(w, i).active
         mine = demand(w, number)
-        mine.cursor = lowest(w, number) if rules.unsorted else mine.low
+        mine.cursor = lowest(w, number, math.inf) if rules.unsorted else mine.low
         if w.limited:
             mine.cursor = _first_promised(w, rules, number)
         if mine.cursor >= 0:

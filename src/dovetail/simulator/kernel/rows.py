@@ -18,6 +18,7 @@ class World(Row):
     kind_count: int
     account_count: int
     demand_count: int
+    kind_set_count: int
     most_gpus: int  # GPUs of the largest node
     most_slots: int  # jobs that a node can have at once
     events: int  # so far
@@ -32,9 +33,14 @@ class World(Row):
     reservation_count: int
     hold_count: int  # holds of this cycle
     search: int  # number of the search for nodes in hand
-    changes: int  # of what is free or reserved, so far
+    mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
     tier_count: int  # of partitions: all jobs of one go before those of the next
+    changed: int  # entries of the log of changed nodes, so far
+    shape_count: int
+    watcher_count: int
+    watches: int  # how often calendars were asked, so far
+    reservations_made: int  # so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
@@ -78,16 +84,21 @@ class World(Row):
     members: int  # [nodes] Member: the nodes of each kind, ascending
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
-    releases: int  # [nodes * (most GPUs + 1)] Release
-    blocks: int  # calendars: sorted release times, in blocks of entries
+    shapes: int  # [shapes] Shape
+    kind_shapes: int  # KindShape: the shapes that may use each kind, by GPUs
+    tallies: int  # [kinds * shapes] Tally: a row for each reservation
+    watchers: int  # [watchers] Watcher
+    ready_times: int  # [watchers * nodes] ReadyTime
+    change_log: int  # [nodes] Change: the last nodes that changed, in a ring
+    blocks: int  # calendars: sorted times, in blocks of entries
     entries: int
-    rooms: int  # [most GPUs + 1] Room
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
     limit_links: int  # LimitLink: the limits of each demand
     limit_uses: int  # LimitUse
     tried: int  # [accounts] Tried
+    kind_sets: int  # [distinct kinds of demands] KindSet
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
@@ -146,7 +157,12 @@ class NodeRow(Row):
     used_by: int  # the last gang that picked it, so that gangs spread
     hold: int  # its first hold; -1: none
     node_set: int  # the set in which promises count it
-    stale: bool  # release times no longer right
+    stale: bool  # its slots may be out of order
+    # what it has at the time of a reservation, if nothing new starts
+    later_of: int  # that reservation; 0: not known
+    later_gpus: int
+    later_cpus: int
+    later_memory: int
     # lists kept beside the table: entry i belongs to position i, not to node i
     picked: int  # nodes for the job in hand
     stale_node: int
@@ -170,30 +186,29 @@ class Reservation(Row):
     demand: int  # of the job that it is for
     option: int  # in which that job is to start
     kinds: int  # bit k: that option may use nodes of kind k
-    gpus_only: bool  # it asks for no CPUs and no memory
+    serial: int  # no other one ever has it
     spare_large: int  # nodes with room for its large chunk then, beyond those that it needs
     spare_small: int  # the same for large and small chunks together
     spent_large: int  # of these, what the chunks already chosen for the job in hand take
     spent_small: int
-    counted: bool  # the lost_... of the levels of its kinds are up to date
-    # tallies of nodes in a search for room
-    lost_large: int
-    lost_small: int
-    lost_both: int
+    tally: int  # the last shape that has been counted for it; -1: none
 
 
 class KindRow(Row):
     """Nodes that differ in name and switch only."""
 
     gpus: int  # of one node
+    cpus: int
+    memory: int
     free: int  # GPUs, on all of them
+    idle: int  # nodes without jobs
     first: int  # its members are members[first:last]
     last: int
     words: int  # of one bitmap over its members
     reserved: float  # when the EASY reservation that may use it begins; inf: none
     reservation: int  # its number
-    cursor_block: int  # of a walk through its calendar
-    cursor_entry: int
+    shape_first: int  # kind_shapes[shape_first:shape_last] may use it
+    shape_last: int
 
 
 class Member(Row):
@@ -208,24 +223,65 @@ class Level(Row):
     search: int  # the last search for nodes that looked here
     cursor: int  # how far it came, as a place among the nodes of the kind
     preference: float  # what the placement thinks of such nodes in that search
-    calendar: int  # first block of the release times of so many GPUs; -1: no chunk has this size
-    blocks: int  # blocks in use
-    block_limit: int
-    # Nodes with so many GPUs free where a chunk of that size, if it ends too late, costs the
-    # reserved job a node for a large chunk, for a small one, for both.
-    lost_large: int
-    lost_small: int
-    lost_both: int
 
 
 class Bitmap(Row):
     bits: Word
 
 
-class Release(Row):
-    """When something is free by estimate; -inf: now."""
+class Shape(Row):
+    """Chunks that ask for the same of the same nodes, and how many nodes have room for one now.
+
+    What can never run short on any of these nodes is left out.
+    """
+
+    kinds: int  # bit k: may use nodes of kind k; not a Chunk with more behind it, for Numba
+    gpus: int
+    cpus: int
+    memory: int
+    free: int  # nodes with room now
+    watcher: int  # whose calendar is this shape's; -1: none
+
+
+class KindShape(Row):
+    """A shape that may use nodes of a kind; what it asks for lies here too, side by side."""
+
+    shape: int
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class Tally(Row):
+    """Nodes with room for a shape where a chunk, if it ends too late, costs the reserved job a node
+    for a large chunk, for a small one, for both."""
+
+    serial: int  # the reservation that it was counted for
+    next: int  # the shape that was counted before this one; -1: none
+    lost_large: int
+    lost_small: int
+    lost_both: int
+
+
+class Watcher(Row):
+    """The calendar of a shape: when nodes that have no room for it now will have, by estimate."""
+
+    shape: int  # -1: none yet
+    seen: int  # entries of the log of changed nodes that it has taken in
+    used: int  # when it was last asked
+    calendar: int  # its first block
+    blocks: int  # in use
+    block_limit: int
+
+
+class ReadyTime(Row):
+    """When a node has room by estimate; -inf: now."""
 
     time: float
+
+
+class Change(Row):
+    node: int
 
 
 class Block(Row):
@@ -237,19 +293,10 @@ class Block(Row):
 
 
 class Entry(Row):
-    """So many nodes of a kind have so many GPUs free from this time on."""
+    """So many nodes have room from this time on."""
 
     time: float
     nodes: int
-
-
-class Room(Row):
-    """How many nodes of some kinds have so many GPUs free: the last answer, while it holds."""
-
-    changes: int  # of the world when it was counted
-    kinds: int
-    free: int
-    beside: int  # of these, for jobs that end after the reserved one begins; -1: not counted
 
 
 class Candidate(Row):
@@ -275,6 +322,7 @@ class Demand(Row):
     cpus_asked: int
     memory_asked: int
     nodes_asked: int
+    kind_set: int  # the row of its kinds among all distinct ones
     option_first: int
     option_last: int
     first: int  # where its list may begin
@@ -289,6 +337,7 @@ class Demand(Row):
     open: bool  # still to be considered
     cursor: int  # its next job, as a position in `waiting`
     cursor_score: float
+    passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
     latest_end: float  # a job that ends later would delay a reservation
     # list kept beside the table
     active: int
@@ -324,6 +373,16 @@ class Tried(Row):
     jobs: int
 
 
+class KindSet(Row):
+    """What a policy is told of the kinds that some demands may use, at a pass."""
+
+    kinds: int
+    free_gpus: int
+    idle_nodes: int
+    own_gpus: int  # asked for by waiting jobs that may use just these
+    queued_gpus: int  # by all that may use any of these
+
+
 class OptionRow(Row):
     """One way to run a demand."""
 
@@ -333,6 +392,8 @@ class OptionRow(Row):
     large_kinds: int  # bit k: a node of kind k can ever host a large chunk
     small_kinds: int
     speed: float
+    large_shape: int
+    small_shape: int
 
 
 class Chunk(Row):
