@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo docs test quick check fuzz bench bench-rltune bench-adlro bench-mig bench-slurm bench-fidelity clean
+.PHONY: demo docs test quick check fuzz bench bench-rltune bench-marl bench-adlro bench-mig bench-slurm bench-fidelity clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -42,6 +42,9 @@ bench: $(VENV)/.dev  ## measure what the README says about speed
 
 bench-rltune: $(VENV)/.dev  ## choose, learn and compare on six real traces, hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
+
+bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on four histories, many hours
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding

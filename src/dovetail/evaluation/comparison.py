@@ -25,6 +25,7 @@ from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import TraceWindow, plan
 from dovetail.evaluation.recorded import Recorded, gap_of, recorded_metrics, recorded_schedule
 from dovetail.evaluation.run import Run
+from dovetail.evaluation.timeline import Timeline
 from dovetail.policies.configured import AS_CONFIGURED
 from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
@@ -55,6 +56,7 @@ class ComparisonRow:
     per_window: Mapping[str, tuple[float, ...]]
     wait_percentiles: tuple[float, ...]  # 0 to 100 %, over the jobs of all windows
     groups: tuple[GroupWaits, ...] = ()  # waits by size, QOS, account, user, against Slurm's order
+    timeline: Timeline | None = None  # of a whole trace; windows have no common time
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,11 @@ class Comparison:
     def to_json(self) -> str:
         """Stable text: sorted keys, unknown numbers as null; only sim_seconds varies."""
         rows = [
-            {**_fields(row), "policy": row.policy.names(), "groups": list(map(asdict, row.groups))}
+            {
+                **{name: part for name, part in _fields(row).items() if name != "timeline"},
+                "policy": row.policy.names(),
+                "groups": list(map(asdict, row.groups)),
+            }
             for row in self.rows
         ]
         told = None if self.recorded is None else asdict(self.recorded)
@@ -279,6 +285,7 @@ def _row(
         per_window=per_window,
         wait_percentiles=tuple(marks.tolist()),
         groups=groups,
+        timeline=outcomes[0].timeline if len(outcomes) == 1 else None,
     )
 
 

@@ -40,6 +40,10 @@ SIZE_STEPS = 1024
 class Tables:
     """Owns the memory of one simulation; `world` is what kernels get."""
 
+    # Placements that rank classes of nodes only (node_classes.py).
+    node_classes: Table
+    class_slots: Table
+
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
     steps: Table
@@ -82,8 +86,9 @@ class Tables:
         self.slots = new_table(rows.Slot, len(cluster.nodes) * slots)
         self.kinds, self.members = _kinds(kinds)
         self.levels, self.words = levels, words
-        self.kinds["shape_first"], self.kinds["shape_last"] = shapes.first, shapes.last
-        self.shapes, self.kind_shapes, self.tallies = shapes.shapes, shapes.of_kind, shapes.tallies
+        self.kinds["group_first"], self.kinds["group_last"] = shapes.first, shapes.last
+        self.shapes, self.shape_groups = shapes.shapes, shapes.groups
+        self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
         self.change_log = new_table(rows.Change, len(cluster.nodes))

@@ -23,8 +23,9 @@ class ShapeTables(NamedTuple):
     """The tables that count nodes by shape."""
 
     shapes: Table
-    first: Ints  # [kinds] rows of `of_kind`
+    first: Ints  # [kinds] rows of `groups`
     last: Ints
+    groups: Table
     of_kind: Table
     tallies: Table
     watched: int
@@ -51,9 +52,9 @@ def shape_tables(options: Table, chunks: Table, kinds: list[Kind]) -> ShapeTable
     shapes["gpus"], shapes["cpus"], shapes["memory"], shapes["kinds"] = columns.T
     shapes["free"] = [_allowed(mask, sizes).sum() for mask in shapes["kinds"].tolist()]
     shapes["watcher"] = -1
-    first, last, of_kind = _by_kind(shapes, len(kinds))
+    by_kind = _by_kind(shapes, len(kinds))
     tallies = new_table(rows.Tally, len(kinds) * len(shapes))
-    return ShapeTables(shapes, first, last, of_kind, tallies, *_watchers(len(shapes), sizes.sum()))
+    return ShapeTables(shapes, *by_kind, tallies, *_watchers(len(shapes), int(sizes.sum())))
 
 
 def _runs_short(gpus: Ints, asked: Ints, masks: Ints, kinds: list[Kind], what: str) -> Bools:
@@ -75,16 +76,24 @@ def _allowed(mask: int, sizes: Ints) -> Ints:
     return sizes * (mask >> np.arange(len(sizes)) & 1)
 
 
-def _by_kind(shapes: Table, kinds: int) -> tuple[Ints, Ints, Table]:
-    """The shapes that may use each kind; np.unique has put them in order of GPUs."""
+def _by_kind(shapes: Table, kinds: int) -> tuple[Ints, Ints, Table, Table]:
+    """The shapes that may use each kind, in groups; np.unique has put them in order."""
     lists = [np.flatnonzero(shapes["kinds"] >> number & 1) for number in range(kinds)]
-    last = np.cumsum([len(part) for part in lists])
-    of_kind = new_table(rows.KindShape, int(last[-1]))
-    every = np.concatenate(lists)
-    for what in ("gpus", "cpus", "memory"):
-        of_kind[what][: len(every)] = shapes[what][every]
-    of_kind["shape"][: len(every)] = every
-    return last - [len(part) for part in lists], last, of_kind
+    groups: list[tuple[int, int, int, int]] = []
+    last = []
+    of_kind = new_table(rows.KindShape, sum(map(len, lists)))
+    place = 0
+    for part in lists:
+        for gpus, cpus in np.unique(shapes[["gpus", "cpus"]][part]).tolist():
+            same = part[(shapes["gpus"][part] == gpus) & (shapes["cpus"][part] == cpus)]
+            first, place = place, place + len(same)
+            groups.append((gpus, cpus, first, place))
+            of_kind["shape"][first:place] = same
+            of_kind["memory"][first:place] = shapes["memory"][same]
+        last.append(len(groups))
+    table = new_table(rows.ShapeGroup, len(groups))
+    table[: len(groups)] = groups
+    return np.array([0, *last[:-1]]), np.array(last), table, of_kind
 
 
 def _watchers(shapes: int, nodes: int) -> tuple[int, Table, Table, Table, Table]:

@@ -159,6 +159,16 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
 
 
 @inner
+def shortest_left(w: World, rules: Rules, number: int) -> float:
+    """The lowest estimate among the jobs of a demand that this pass has not passed over."""
+    mine, rows, values, shortest = demand(w, number), waiting(w), scores(w), math.inf
+    for at in range(mine.low if rules.unsorted else mine.cursor, mine.high):
+        if not rules.unsorted or values[at] < math.inf:
+            shortest = min(shortest, job_facts(w, rows[at]).reserve)
+    return shortest
+
+
+@inner
 def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
     """Whether a job started now would end by then, by estimate, at this speed."""
     return w.now + job_facts(w, job).reserve / speed <= latest_end

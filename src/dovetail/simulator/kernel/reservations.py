@@ -64,7 +64,7 @@ def make_reservation(w: World, number: int) -> None:
     held, this = reservation(w, w.reservation_count), option(w, best)
     held.time, held.demand, held.option = when, number, best
     w.reservations_made += 1
-    held.serial, held.tally = w.reservations_made, -1
+    held.serial, held.tally, held.barren = w.reservations_made, -1, -1
     held.spare_large = count_ready(w, this.large_shape, when) - this.many
     held.spare_small = ENOUGH
     if this.few > 0:

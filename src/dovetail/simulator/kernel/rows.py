@@ -59,6 +59,8 @@ class World(Row):
     last_cycle: float  # when it was
     news: bool  # something has happened since
     planner: int  # address of a function that picks nodes for a job; 0: none
+    ranker: int  # address of a function that ranks classes of nodes; 0: none
+    class_count: int  # classes of nodes found by the search in hand
     # conservative backfilling: promises and what they leave
     set_count: int  # node sets; 0: nobody is promised anything
     promising: bool  # what starts must leave room for promises
@@ -85,7 +87,8 @@ class World(Row):
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
     shapes: int  # [shapes] Shape
-    kind_shapes: int  # KindShape: the shapes that may use each kind, by GPUs
+    shape_groups: int  # ShapeGroup: for each kind
+    kind_shapes: int  # KindShape: the shapes that may use each kind, group by group
     tallies: int  # [kinds * shapes] Tally: a row for each reservation
     watchers: int  # [watchers] Watcher
     ready_times: int  # [watchers * nodes] ReadyTime
@@ -116,6 +119,8 @@ class World(Row):
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
     claims: int  # [parts] Claim
+    node_classes: int  # [CLASSES] NodeClassFacts, where a placement ranks them
+    class_slots: int  # [kinds * (most GPUs + 1) * KEYS] ClassSlot
     gain_log: int  # [GAIN_LOG] Gain: the last of the gains, in a ring
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
@@ -192,6 +197,7 @@ class Reservation(Row):
     spent_large: int  # of these, what the chunks already chosen for the job in hand take
     spent_small: int
     tally: int  # the last shape that has been counted for it; -1: none
+    barren: int  # the last of these that no node is left for; -1: none
 
 
 class KindRow(Row):
@@ -207,8 +213,8 @@ class KindRow(Row):
     words: int  # of one bitmap over its members
     reserved: float  # when the EASY reservation that may use it begins; inf: none
     reservation: int  # its number
-    shape_first: int  # kind_shapes[shape_first:shape_last] may use it
-    shape_last: int
+    group_first: int  # shape_groups[group_first:group_last] may use it
+    group_last: int
 
 
 class Member(Row):
@@ -243,13 +249,18 @@ class Shape(Row):
     watcher: int  # whose calendar is this shape's; -1: none
 
 
-class KindShape(Row):
-    """A shape that may use nodes of a kind; what it asks for lies here too, side by side."""
+class ShapeGroup(Row):
+    """Shapes that may use nodes of a kind and ask for as many GPUs and CPUs."""
 
-    shape: int
     gpus: int
     cpus: int
+    first: int  # kind_shapes[first:last], by memory
+    last: int
+
+
+class KindShape(Row):
     memory: int
+    shape: int
 
 
 class Tally(Row):
@@ -258,6 +269,7 @@ class Tally(Row):
 
     serial: int  # the reservation that it was counted for
     next: int  # the shape that was counted before this one; -1: none
+    next_barren: int  # the one before that no node was left for; -1: none
     lost_large: int
     lost_small: int
     lost_both: int

@@ -44,6 +44,7 @@ from dovetail.simulator.kernel.rows import (
     Reservation,
     RunRow,
     Shape,
+    ShapeGroup,
     Slot,
     Step,
     Tally,
@@ -64,6 +65,7 @@ member = row_accessor(World, "members", Member)
 levels = row_accessor(World, "levels", Level)
 bitmap = row_accessor(World, "words", Bitmap)
 shape = row_accessor(World, "shapes", Shape)
+shape_group = row_accessor(World, "shape_groups", ShapeGroup)
 kind_shape = row_accessor(World, "kind_shapes", KindShape)
 tallies = row_accessor(World, "tallies", Tally)
 watcher = row_accessor(World, "watchers", Watcher)

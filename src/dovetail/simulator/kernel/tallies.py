@@ -80,10 +80,38 @@ def costs(w: World, held: Reservation, number: int, chunk: Chunk) -> tuple[int, 
 @inner
 def lost_nodes(w: World, number: int, at: int) -> int:
     """Nodes with room for a shape that long chunks of it cannot all have, for a reservation."""
-    held, found = reservation(w, number), tally(w, number, at)
+    held, found, free = reservation(w, number), tally(w, number, at), shape(w, at).free
     if found.serial != held.serial:
+        if _is_barren(w, number, at):
+            return free
         _count_all(w, number, at)
+        if free == _lost(held, found):
+            found.next_barren, held.barren = held.barren, at
+    return _lost(held, found)
+
+
+@inner
+def _lost(held: Reservation, found: Tally) -> int:
     return found.lost_large + found.lost_small + found.lost_both - _most_spared(held, found)
+
+
+@inner
+def _is_barren(w: World, number: int, at: int) -> bool:
+    """Whether no node is left even for a shape that asks for less and may use more.
+
+    Once there is none, there is none as long as the reservation stands: what starts takes room,
+    and a node that the reserved job cannot use any more was one that it could do without.
+    """
+    held, this = reservation(w, number), shape(w, at)
+    if this.kinds & ~held.kinds:
+        return False
+    following = held.barren
+    while following >= 0:
+        other = shape(w, following)
+        if fits(this, other) and this.kinds & ~other.kinds == 0:
+            return True
+        following = tally(w, number, following).next_barren
+    return False
 
 
 @inner
