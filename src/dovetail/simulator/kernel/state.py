@@ -32,6 +32,8 @@ from dovetail.simulator.kernel.rows import (
     KindSet,
     KindShape,
     Level,
+    LimitLink,
+    LimitUse,
     Member,
     NodeRow,
     NodeSet,
@@ -46,6 +48,7 @@ from dovetail.simulator.kernel.rows import (
     Slot,
     Step,
     Tally,
+    Tried,
     Watcher,
     World,
 )
@@ -74,6 +77,9 @@ candidate = row_accessor(World, "candidates", Candidate)
 kind_set = row_accessor(World, "kind_sets", KindSet)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", OptionRow)
+limit_link = row_accessor(World, "limit_links", LimitLink)
+limit_use = row_accessor(World, "limit_uses", LimitUse)
+tried = row_accessor(World, "tried", Tried)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)
@@ -109,7 +115,7 @@ _scratch_score = column_address(World, "scratch_score", types.float64)
 
 @inner
 def slot(w: World, node: int, at: int) -> Slot:
-    return slots(w, node * w.most_gpus + at)
+    return slots(w, node * w.most_slots + at)
 
 
 @inner

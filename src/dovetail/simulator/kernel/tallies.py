@@ -126,7 +126,7 @@ def _most_spared(held: Reservation, found: Tally) -> int:
 def count_node(w: World, number: int, at: int, by: int) -> None:
     """Add a node to, or take it out of, all tallies of a reservation."""
     held, here = reservation(w, number), node(w, at)
-    if held.tally < 0 or here.gpus == 0:
+    if held.tally < 0 or (here.gpus == 0 and not w.mixed):
         return
     room, following = room_at(w, held, at), held.tally
     while following >= 0:
