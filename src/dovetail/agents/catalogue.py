@@ -13,6 +13,7 @@ from dovetail.agents.engines import Engine
 from dovetail.agents.evolution.training import TrainingConfig
 from dovetail.agents.evolution.training import learn as evolve
 from dovetail.agents.history import Site
+from dovetail.agents.promised import promised_tail
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
 from dovetail.agents.training import train
@@ -27,7 +28,11 @@ class ChoiceConfig:
 
     estimates: str = "predicted"
     longest: int = LONGEST  # jobs that candidates are measured on at most, at each load
+    promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        promised_tail(self.promises)
 
 
 class Train(Protocol):

@@ -26,11 +26,12 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
-from dovetail.agents.choice.choose import choose
+from dovetail.agents.choice.choose import SLURM, choose
 from dovetail.agents.engines import Engine
 from dovetail.agents.gate import GateVerdict, judge
 from dovetail.agents.history import Site, facts, refuse_other
 from dovetail.agents.players import LocalPlayers
+from dovetail.agents.promised import promised_tail
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.learned.arrays_file import read_card
 from dovetail.policies.learned.checkpoint import (
@@ -67,6 +68,8 @@ class LearnerConfig(Protocol):
     @property
     def longest(self) -> int: ...
     @property
+    def promises(self) -> str: ...
+    @property
     def seed(self) -> int: ...
 
 
@@ -97,10 +100,11 @@ def train(
     if begun is not None and "gate" in begun:
         return load_checkpoint(folder)
     cells = CellConfig(estimates=config.estimates, longest=config.longest, seed=config.seed)
+    promised = promised_tail(config.promises)
     if histories is None:
         histories = [open_history(site, config.estimates) for site in sites]
     if begun is None and choice is None:
-        choice = _choose(histories, cells, report, workers, engine)
+        choice = _choose(histories, cells, report, workers, engine, promised)
     if begun is None:
         begun = {**json.loads(json.dumps(about)), "choice": choice}
         save_checkpoint(folder, _candidate(begun).checkpoint(begun))
@@ -109,7 +113,7 @@ def train(
         return load_checkpoint(folder)
     lesson = Lesson(histories, chosen, folder / LEARNING, report, workers, engine)
     learned = learner(lesson, config)
-    verdict = _judge(histories, cells, learned, chosen, workers, engine)
+    verdict = _judge(histories, cells, learned, chosen, workers, engine, promised)
     own = {key: value for key, value in learned.card.items() if key not in about}
     card = {**begun, "learned": own, "gate": verdict.facts()}
     kept = chosen.checkpoint(card)
@@ -149,10 +153,11 @@ def _choose(
     report: Report,
     workers: int,
     engine: Engine,
+    promised: float,
 ) -> dict[str, Any]:
     cells, numbers = _cells(histories, config)
     with engine(cells, workers) as players:
-        return choose(numbers, config.estimates, players, report).facts()
+        return choose(numbers, config.estimates, players, report, promised).facts()
 
 
 def _judge(
@@ -162,8 +167,10 @@ def _judge(
     choice: PolicyCandidate,
     workers: int,
     engine: Engine,
+    promised: float,
 ) -> GateVerdict:
     other = replace(config, seed=config.seed + JUDGING)
     cells, numbers = _cells(histories, other)
     with engine(cells, workers) as players:
-        return judge(learned, choice, numbers, players)
+        slurm = replace(choice, order=SLURM)
+        return judge(learned, choice, numbers, players, slurm, promised)
