@@ -25,7 +25,7 @@ from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import TraceWindow, plan
 from dovetail.evaluation.recorded import Recorded, gap_of, recorded_metrics, recorded_schedule
 from dovetail.evaluation.run import Run
-from dovetail.evaluation.timeline import Timeline
+from dovetail.evaluation.timeline import UsageOverTime
 from dovetail.policies.configured import AS_CONFIGURED
 from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
@@ -56,7 +56,7 @@ class ComparisonRow:
     per_window: Mapping[str, tuple[float, ...]]
     wait_percentiles: tuple[float, ...]  # 0 to 100 %, over the jobs of all windows
     groups: tuple[GroupWaits, ...] = ()  # waits by size, QOS, account, user, against Slurm's order
-    timeline: Timeline | None = None  # of a whole trace; windows have no common time
+    timeline: UsageOverTime | None = None  # of a whole trace; windows have no common time
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class Tables:
         self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
-        self.change_log = new_table(rows.Change, len(cluster.nodes))
+        self.change_log = new_table(rows.NodeChange, len(cluster.nodes))
         self.candidates = new_table(rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
         first = _first_jobs(of_job, len(every))

@@ -86,13 +86,13 @@ class World(Row):
     members: int  # [nodes] Member: the nodes of each kind, ascending
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
-    shapes: int  # [shapes] Shape
+    shapes: int  # [shapes] ChunkShape
     shape_groups: int  # ShapeGroup: for each kind
     kind_shapes: int  # KindShape: the shapes that may use each kind, group by group
     tallies: int  # [kinds * shapes] Tally: a row for each reservation
     watchers: int  # [watchers] Watcher
     ready_times: int  # [watchers * nodes] ReadyTime
-    change_log: int  # [nodes] Change: the last nodes that changed, in a ring
+    change_log: int  # [nodes] NodeChange: the last nodes that changed, in a ring
     blocks: int  # calendars: sorted times, in blocks of entries
     entries: int
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
@@ -235,7 +235,7 @@ class Bitmap(Row):
     bits: Word
 
 
-class Shape(Row):
+class ChunkShape(Row):
     """Chunks that ask for the same of the same nodes, and how many nodes have room for one now.
 
     What can never run short on any of these nodes is left out.
@@ -292,7 +292,7 @@ class ReadyTime(Row):
     time: float
 
 
-class Change(Row):
+class NodeChange(Row):
     node: int
 
 

@@ -20,8 +20,8 @@ from dovetail.simulator.kernel.rows import (
     Bitmap,
     Block,
     Candidate,
-    Change,
     Chunk,
+    ChunkShape,
     Claim,
     Demand,
     Entry,
@@ -35,6 +35,7 @@ from dovetail.simulator.kernel.rows import (
     LimitLink,
     LimitUse,
     Member,
+    NodeChange,
     NodeRow,
     NodeSet,
     OptionRow,
@@ -43,7 +44,6 @@ from dovetail.simulator.kernel.rows import (
     ReadyTime,
     Reservation,
     RunRow,
-    Shape,
     ShapeGroup,
     Slot,
     Step,
@@ -64,13 +64,13 @@ kind = row_accessor(World, "kinds", KindRow)
 member = row_accessor(World, "members", Member)
 levels = row_accessor(World, "levels", Level)
 bitmap = row_accessor(World, "words", Bitmap)
-shape = row_accessor(World, "shapes", Shape)
+shape = row_accessor(World, "shapes", ChunkShape)
 shape_group = row_accessor(World, "shape_groups", ShapeGroup)
 kind_shape = row_accessor(World, "kind_shapes", KindShape)
 tallies = row_accessor(World, "tallies", Tally)
 watcher = row_accessor(World, "watchers", Watcher)
 ready_times = row_accessor(World, "ready_times", ReadyTime)
-change = row_accessor(World, "change_log", Change)
+change = row_accessor(World, "change_log", NodeChange)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)
 candidate = row_accessor(World, "candidates", Candidate)
