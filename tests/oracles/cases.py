@@ -55,6 +55,12 @@ class Case:
         rows = (replace(row, run=max(1.0, row.run), estimate=None) for row in self.rows)
         return replace(self, rows=tuple(rows))
 
+    def unregulated(self) -> Case:
+        """The same case at a site without tiers and limits, which may hold up a job that has a
+        promise: one of a higher tier comes, or its user's share is taken."""
+        parts = tuple(replace(part, tier=1) for part in self.cluster.partitions)
+        return replace(self, cluster=replace(self.cluster, partitions=parts, limits=()))
+
     def __repr__(self) -> str:
         lines = [
             *(f"{node!r} {node.features}" for node in self.cluster.nodes),

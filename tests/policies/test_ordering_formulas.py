@@ -39,6 +39,8 @@ def table(row: type[Row], facts: Sequence[Told]) -> NDArray[Any]:
     for index, told in enumerate(facts):
         for name, value in told.items():
             filled[name][index] = value
+        if row is JobFacts and "size" not in told:  # jobs with GPUs are as large as these
+            filled["size"][index] = told["gpus"]
     return filled
 
 

@@ -51,7 +51,7 @@ def test_the_oracle_itself_neither_overbooks_a_node_nor_breaks_a_gang(
 
 
 @settings(quick, max_examples=500)
-@given(case=cases().map(Case.exact), placement=st.sampled_from(PREFERRING))
+@given(case=cases().map(Case.unregulated).map(Case.exact), placement=st.sampled_from(PREFERRING))
 def test_easy_backfilling_never_misses_the_first_promise_to_the_head_of_the_queue(
     case: Case, placement: str
 ) -> None:
@@ -64,7 +64,7 @@ def test_easy_backfilling_never_misses_the_first_promise_to_the_head_of_the_queu
 
 
 @settings(quick, max_examples=500)
-@given(case=cases().map(Case.punctual), placement=st.sampled_from(list(PLACEMENTS)))
+@given(case=cases().map(Case.unregulated).map(Case.punctual), placement=st.sampled_from(list(PLACEMENTS)))
 def test_easy_backfilling_delays_no_reserved_job_and_refuses_none_that_would_not(
     case: Case, placement: str
 ) -> None:
@@ -77,7 +77,7 @@ def test_easy_backfilling_delays_no_reserved_job_and_refuses_none_that_would_not
 
 @settings(quick, max_examples=500)
 @given(
-    case=cases().map(Case.exact),
+    case=cases().map(Case.unregulated).map(Case.exact),
     ordering=st.sampled_from(list(ORDERINGS)),
     placement=st.sampled_from(PREFERRING),
 )

@@ -24,7 +24,7 @@ def some_facts(now: float = 10_000.0) -> Facts:
     jobs["submit"] = np.sort(random.uniform(0.0, 9_000.0, 200))
     jobs["estimate"] = np.exp(random.uniform(0.0, 15.0, 200))
     jobs["predicted"] = np.exp(random.uniform(0.0, 15.0, 200))
-    jobs["gpus"] = 2 ** random.integers(0, 8, 200)
+    jobs["gpus"] = jobs["size"] = 2 ** random.integers(0, 8, 200)
     jobs["deadline"] = np.where(random.random(200) < 0.5, np.nan, 20_000.0)
     jobs["priority"] = random.uniform(-5.0, 5.0, 200)
     jobs["partition_factor"], jobs["qos_factor"] = random.random((2, 200))
