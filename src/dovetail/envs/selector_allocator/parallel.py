@@ -41,7 +41,8 @@ class SelectorAllocatorParallel(ParallelEnv[str, Any, Any]):  # type: ignore[mis
         self.state_space = state_space()
 
     def observation_space(self, agent: str) -> gymnasium.Space[Any]:
-        return self.observation_spaces[agent]
+        space: gymnasium.Space[Any] = self.observation_spaces[agent]
+        return space
 
     def action_space(self, agent: str) -> gymnasium.Space[Any]:
         return self.action_spaces[agent]
