@@ -99,11 +99,7 @@ class Clients:
 
     def jobs(self) -> list[Json]:
         """`squeue --json`: all jobs, those that ended within MinJobAge too."""
-        found: list[Json] = self._json(["squeue", "--json"])["jobs"]
-        return found
-
-    def nodes(self) -> list[Json]:
-        found: list[Json] = self._json(["sinfo", "--json"])["nodes"]
+        found: list[Json] = self._json(["squeue", "--json", "-a", "-t", "all"])["jobs"]
         return found
 
     def job(self, job: int) -> dict[str, str]:

@@ -9,7 +9,6 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -22,6 +21,7 @@ from tests.live.slurm import (
     NodeGroup,
     Options,
     Qos,
+    RestAccess,
     SlurmProblem,
     User,
     why_not,
@@ -191,13 +191,11 @@ def test_accounting_knows_users_shares_and_qualities(start_cluster: StartCluster
         assert cluster.job(job)["Account"] == "physics"
 
 
-@pytest.mark.parametrize("rest", ["local", "jwt"])
-def test_the_rest_interface_shows_the_jobs(
-    start_cluster: StartCluster, rest: Literal["local", "jwt"]
-) -> None:
+@pytest.mark.parametrize("rest", ["local", "jwt", "jwt over TCP"])
+def test_the_rest_interface_shows_the_jobs(start_cluster: StartCluster, rest: RestAccess) -> None:
     cluster = start_cluster(Options(nodes=(NodeGroup("p100"),), rest=rest))
     job = cluster.submit(seconds=60)
-    status, answer = cluster.rest.ask("GET", "/slurm/v0.0.38/jobs")
+    status, answer = cluster.rest.ask("GET", "jobs")
     assert (status, answer["errors"]) == (200, [])
     assert [one["job_id"] for one in answer["jobs"]] == [job]
 
