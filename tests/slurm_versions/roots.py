@@ -147,7 +147,7 @@ def _install(root: Root, release: Release, mirror: Mirror) -> None:
 def _fetch_source(root: Root) -> None:
     """Headers for the plug-in: those of exactly this version, which no package has."""
     own = "$(dpkg-query -W -f '${source:Version}' slurmctld)"
-    script = f'cd /var/tmp && apt-get -qq --download-only source "slurm-wlm={own}"'
+    script = f'cd /var/tmp && apt-get -qq --download-only --tar-only source "slurm-wlm={own}"'
     _inside(root, ["sh", "-c", script])
     (archive,) = (root.tree / "var" / "tmp").glob("slurm-wlm_*.orig.tar.*")
     root.source.mkdir()
@@ -163,9 +163,11 @@ def _make_programs(root: Root) -> None:
     words = ["gcc", "-O2", "-Wall", "-Werror", f'-DROOT="{root.tree}"', LAUNCHER, "-o", launcher]
     _run(words)
     _run(["setcap", "cap_sys_chroot+ep", launcher])
-    for path in _inside(root, ["dpkg", "-L", *PROGRAM_PACKAGES]).split():
-        if Path(path).parent.name in ("bin", "sbin") and not (root.bin / Path(path).name).exists():
-            (root.bin / Path(path).name).symlink_to("enter")
+    files = map(Path, _inside(root, ["dpkg", "-L", *PROGRAM_PACKAGES]).split())
+    # Debian's alternatives give slurmctld-wlm its usual name.
+    programs = {file.name for file in files if file.parent.name in ("bin", "sbin")}
+    for name in programs | {name.removesuffix("-wlm") for name in programs}:
+        (root.bin / name).symlink_to("enter")
 
 
 def _inside(root: Root, words: Sequence[str]) -> str:

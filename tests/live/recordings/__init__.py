@@ -65,9 +65,21 @@ class Recorded(Commands):
         """What it printed, whatever its exit code."""
         return self.run(program, *words).output.decode()
 
-    def document(self, *words: str) -> Any:
-        """A JSON answer, parsed."""
-        return json.loads(self.said(*words))
+    def document(self, program: str) -> Any:
+        """What it answered to Dovetail's question for JSON."""
+        (found,) = (q for q in self.answers if q.words[:2] == (program, "--json"))
+        return json.loads(self.answers[found].output)
+
+    def job_rows(self) -> list[dict[str, str]]:
+        """All rows of `squeue -O`, by the names of their fields, cut up in the plainest way."""
+        (asked,) = (question for question in self.answers if "-O" in question.words)
+        names = [field.partition(":")[0] for field in asked.words[-1].split(",")]
+        _, _, _, *texts = self.answers[asked].output.decode().split("TOKEN")
+        rows = zip(texts[::3], texts[1::3], texts[2::3], strict=False)
+        return [
+            dict(zip(names, [*checked.strip("\n").split("\x1f")[:-1], name, comment], strict=True))
+            for checked, name, comment in rows
+        ]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Becomes systemd: mounts the machine's file systems and executes it. Run as root in namespaces.
 
-python boot.py WORK OPT...      WORK: an empty folder; OPT: folders that appear as /opt/dovetail/N
+python boot.py WORK FOLDER=PLACE...     WORK: an empty folder; folders appear at other places, too
 """
 
 from __future__ import annotations
@@ -37,13 +37,18 @@ def main() -> None:
     mount("-t", "cgroup2", "cgroup2", root / "sys/fs/cgroup")
     for name in ("run", "tmp"):
         mount("-t", "tmpfs", name, root / name)
-    for number, folder in enumerate(sys.argv[2:]):
-        target = root / "opt" / "dovetail" / str(number)
-        target.mkdir(parents=True)
+    for pair in sys.argv[2:]:
+        folder, _, place = pair.partition("=")
+        target = root / place.lstrip("/")
+        target.mkdir(parents=True, exist_ok=True)
         mount("--bind", folder, target)
+        mount("-o", "remount,bind,ro", target)
     choose_units(root / "etc" / "systemd" / "system")
     os.chdir(root)
-    os.chroot(".")
+    # Not chroot: units that ask for a file system of their own begin at the namespace's root.
+    subprocess.run(["pivot_root", ".", "mnt"], check=True)
+    subprocess.run(["umount", "--lazy", "/mnt"], check=True)
+    os.chdir("/")
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     words = ["/lib/systemd/systemd", "--system", "--show-status=no"]
     os.execve(words[0], words, {"container": "dovetail", "PATH": path})
@@ -54,8 +59,10 @@ def make_devices(root: Path) -> None:
     for name in DEVICES:
         (root / "dev" / name).touch()
         mount("--bind", f"/dev/{name}", root / "dev" / name)
-    (root / "dev" / "shm").mkdir()
-    mount("-t", "tmpfs", "shm", root / "dev" / "shm")
+    for name, kind in (("shm", "tmpfs"), ("pts", "devpts"), ("mqueue", "mqueue")):
+        (root / "dev" / name).mkdir()
+        mount("-t", kind, name, root / "dev" / name)
+    (root / "dev" / "ptmx").symlink_to("pts/ptmx")
 
 
 def choose_units(units: Path) -> None:

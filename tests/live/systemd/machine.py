@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 PATH = "/opt/dovetail/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+HIDDEN = ("/home", "/root", "/run", "/tmp", "/var/tmp")
 SYSTEMD = Path("/lib/systemd/systemd")
 APART = ("--mount", "--pid", "--net", "--uts", "--ipc", "--cgroup", "--propagation", "private")
 LAUNCHER = """#!/bin/sh
@@ -28,9 +29,9 @@ def why_no_machine() -> str | None:
         return "only root can start a systemd of its own"
     if not SYSTEMD.exists():
         return "no systemd here; on Debian: apt install systemd"
-    missing = [name for name in ("unshare", "nsenter", "setpriv") if not shutil.which(name)]
+    missing = [name for name in ("unshare", "nsenter", "setpriv", "ip") if not shutil.which(name)]
     if missing:
-        return f"no {', '.join(missing)} here; on Debian: apt install util-linux"
+        return f"no {', '.join(missing)} here; on Debian: apt install util-linux iproute2"
     if _group_folder() is None:
         return "no cgroup2 file system here, without which systemd does not start"
     return None
@@ -45,10 +46,10 @@ def _group_folder() -> Path | None:
 
 
 class Machine:
-    """What is installed here, this checkout as /opt/dovetail, and a network of its own."""
+    """What is installed here, with this checkout's program, and a network of its own."""
 
     def __init__(self) -> None:
-        self.folders = list(_imports())
+        self._places = {folder: _place(folder, number) for number, folder in enumerate(_imports())}
 
     def __enter__(self) -> Machine:
         self._work = Path(tempfile.mkdtemp(prefix="dovetail-systemd-"))
@@ -57,7 +58,8 @@ class Machine:
         self._group = groups / self._work.name
         self._group.mkdir()
         boot = [sys.executable, str(Path(__file__).with_name("boot.py")), str(self._work)]
-        words = ["unshare", "--fork", "--kill-child", *APART, *boot, *map(str, self.folders)]
+        words = ["unshare", "--fork", "--kill-child", *APART, *boot]
+        words += [f"{folder}={place}" for folder, place in self._places.items() if place != folder]
         enter = f'echo $$ >"{self._group}/cgroup.procs" && exec setpriv --pdeathsig KILL "$@"'
         self._process = subprocess.Popen(
             ["sh", "-c", enter, "sh", *words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -89,6 +91,8 @@ class Machine:
         )
         if check and done.returncode:
             said = (done.stdout + done.stderr)[-3000:]
+            if words[0] == "systemctl":
+                said += self.log(words[-1])
             raise AssertionError(f"{' '.join(words)} ended with {done.returncode}: {said}")
         return done
 
@@ -127,7 +131,7 @@ class Machine:
 
     def _install(self) -> None:
         """This Python and its packages, at a place that a service may look at."""
-        home, *path = (f"/opt/dovetail/{number}" for number in range(len(self.folders)))
+        home, *path = map(str, self._places.values())
         launcher = LAUNCHER.format(home=home, path=os.pathsep.join(path))
         self.write("/opt/dovetail/bin/dovetail", launcher, mode="755")
 
@@ -159,6 +163,14 @@ class Machine:
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.05)
+
+
+def _place(folder: Path, number: int) -> Path:
+    """Where it is seen by a service, which looks neither into homes nor into our /tmp."""
+    hidden = any(folder.is_relative_to(place) for place in HIDDEN)
+    if hidden or folder.stat().st_dev != Path("/").stat().st_dev:
+        return Path(f"/opt/dovetail/{number}")
+    return folder
 
 
 def _imports() -> Iterator[Path]:

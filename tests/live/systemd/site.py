@@ -10,6 +10,7 @@ HOST = socket.gethostname().split(".")[0]
 SLURM_CONF = f"""\
 ClusterName=site
 SlurmctldHost={HOST}(127.0.0.1)
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 SlurmUser=slurm
 StateSaveLocation=/var/lib/slurm/slurmctld
 SlurmdSpoolDir=/var/lib/slurm/slurmd
@@ -36,6 +37,7 @@ SLURMDBD_CONF = """\
 AuthType=auth/munge
 DbdHost=localhost
 DbdAddr=127.0.0.1
+CommunicationParameters=NoInAddrAny
 SlurmUser=slurm
 StorageType=accounting_storage/mysql
 StorageHost=localhost
@@ -50,8 +52,13 @@ DATABASE = (
 
 def start_slurm(machine: Machine) -> None:
     """Slurm with accounting by the units of its packages."""
+    # Where there is no address but that of loopback, Slurm's daemons resolve no name at all.
+    machine.run("ip", "address", "add", "192.0.2.1/32", "dev", "lo")
+    machine.write("/etc/hosts", f"127.0.0.1 localhost {HOST}\n")
     machine.write("/etc/slurm/slurm.conf", SLURM_CONF)
     machine.write("/etc/slurm/gres.conf", "Name=gpu File=/etc/slurm/gpu[0-1]\n")
+    # It uses none, and would refuse to look for them where a kernel has both kinds.
+    machine.write("/etc/slurm/cgroup.conf", "CgroupPlugin=cgroup/v1\n")
     for number in range(2):
         machine.run("ln", "-s", "/dev/null", f"/etc/slurm/gpu{number}")
     machine.write("/etc/slurm/slurmdbd.conf", SLURMDBD_CONF, mode="600", owner="slurm")
