@@ -2,7 +2,7 @@
 
     python3 -m tests.slurm_versions build                # root folders, cached outside the checkout
     python3 -m tests.slurm_versions run trixie -- .venv/bin/python -m pytest tests/live
-    make test-slurm-versions                             # all live tests on each
+    python3 -m tests.slurm_versions check quick          # on each of them, and what came of it
 
 Each root folder is a small Debian with its own Slurm. Commands run on this machine, in a mount
 namespace of their own, where Slurm's programs on PATH are those of the root folder. Building needs

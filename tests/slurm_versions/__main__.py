@@ -11,6 +11,7 @@ from tests.slurm_versions.mirror import NoMirror
 from tests.slurm_versions.namespace import go_inside, run_with
 from tests.slurm_versions.releases import RELEASES
 from tests.slurm_versions.roots import Root, RootProblem, build, locked, root_of
+from tests.slurm_versions.suites import SUITES, check, default_python
 
 
 def main() -> int:
@@ -19,6 +20,8 @@ def main() -> int:
         go_inside(Root(words.folder), words.outside, words.command)
     if words.do == "build":
         return max(_built(name) for name in words.releases or RELEASES)
+    if words.do == "check":
+        return check(SUITES[words.suite], words.python)
     release = RELEASES[words.release]
     root = root_of(release)
     with locked(release, fcntl.LOCK_SH) as lock:
@@ -46,6 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     running = does.add_parser("run", help="run a command with another Slurm")
     running.add_argument("release", choices=RELEASES)
     running.add_argument("command", nargs="+")
+    checking = does.add_parser("check", help="run live tests on every other Slurm")
+    checking.add_argument("suite", choices=SUITES)
+    checking.add_argument("--python", default=default_python(), help="one with the tests' packages")
     inside = does.add_parser("inside")
     inside.add_argument("folder", type=Path)
     inside.add_argument("outside")

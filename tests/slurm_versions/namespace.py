@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from tests.slurm_versions.roots import APART, Root
 
@@ -15,17 +16,25 @@ SHARED = (Path("/tmp"), Path("/dev"), Path("/etc/hosts"))
 """What both sides see: the clusters' folders, the memory of faked clocks, names of hosts."""
 
 
-def run_with(root: Root, words: Sequence[str], lock: int) -> int:
+def run_with(root: Root, words: Sequence[str], lock: int, log: IO[str] | None = None) -> int:
     """The command's exit code; what is mounted for it is gone with it.
 
-    lock: an open descriptor that the command and its children keep.
+    lock: an open descriptor that the command and its children keep; log: for what it prints.
     """
     own = [sys.executable, "-m", "tests.slurm_versions", "inside", str(root.folder), _namespace()]
     env = os.environ | {
         "PATH": os.pathsep.join([str(root.bin), os.environ.get("PATH", os.defpath)]),
-        "DOVETAIL_SLURM_SOURCE": str(root.source),
     }
-    done = subprocess.run([*APART, *own, "--", *words], env=env, pass_fds=(lock,), cwd=CHECKOUT)
+    if root.source.exists():
+        env["DOVETAIL_SLURM_SOURCE"] = str(root.source)
+    done = subprocess.run(
+        [*APART, *own, "--", *words],
+        env=env,
+        pass_fds=(lock,),
+        cwd=CHECKOUT,
+        stdout=log,
+        stderr=None if log is None else subprocess.STDOUT,
+    )
     return done.returncode
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -148,7 +149,12 @@ def _fetch_source(root: Root) -> None:
     """Headers for the plug-in: those of exactly this version, which no package has."""
     own = "$(dpkg-query -W -f '${source:Version}' slurmctld)"
     script = f'cd /var/tmp && apt-get -qq --download-only --tar-only source "slurm-wlm={own}"'
-    _inside(root, ["sh", "-c", script])
+    try:
+        _inside(root, ["sh", "-c", script])
+    except RootProblem as problem:
+        # Mirrors do not always have the source of what they have: the plug-in's tests are skipped.
+        print(f"no source of Slurm: {problem}", file=sys.stderr)
+        return
     (archive,) = (root.tree / "var" / "tmp").glob("slurm-wlm_*.orig.tar.*")
     root.source.mkdir()
     _run(["tar", "-xf", archive, "--strip-components=1", "-C", root.source])

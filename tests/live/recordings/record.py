@@ -31,7 +31,6 @@ SACCT = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode"
 OTHERS = (
     ("scontrol", "-V"),
     ("scontrol", "-d", "show", "jobs"),
-    ("scontrol", "show", "jobs", "--json"),
     ("sdiag",),
     ("sacct", "-a", "-X", "-P", "-o", SACCT),
     ("sprio", "-l"),
@@ -101,6 +100,7 @@ def record_rest(cluster: Cluster, jobs: dict[str, int]) -> dict[str, Any]:
         f"GET {what}": ("GET", what, None) for what in ("jobs", "nodes", "ping")
     }
     asked |= {
+        "a priority": ("POST", f"job/{jobs['urgent']}", {"priority": _priority(cluster, 70)}),
         "a priority of no job": ("POST", "job/99999", {"priority": _priority(cluster, 70)}),
         "a priority too late": ("POST", f"job/{jobs['done']}", {"priority": _priority(cluster, 7)}),
         "no number": ("POST", f"job/{jobs['first']}", {"priority": "x"}),
