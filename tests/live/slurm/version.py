@@ -12,6 +12,8 @@ Version = tuple[int, int]
 
 CGROUPS_SINCE: Version = (23, 11)
 """From here on slurmd wants to know about cgroups, even where it is to do without."""
+RECONFIGURES_ALL_SINCE: Version = (23, 11)
+"""From here on `scontrol reconfigure` executes slurmctld anew, and hooks count at once."""
 ONE_API_SINCE: Version = (23, 11)
 """From here on slurmrestd has one plug-in for all versions of its API."""
 STRICT_REST_SINCE: Version = (25, 11)
