@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -99,6 +100,15 @@ def test_a_job_in_several_partitions_has_its_best_priority(version: str) -> None
     assert len(rows) == 2
     best = max(int(row[1]) for row in rows)
     assert factors_of(text)[int(choosy)] == Factor(best, 0, False)
+
+
+@every_version
+def test_a_job_that_slurm_has_not_computed_yet_has_no_factors(version: str) -> None:
+    """So seen of 24.11 in the first second after a restart, of all jobs."""
+    text = Recorded(version).said("sprio", *SPRIO)
+    unready = re.sub(r"(?m)^(\d+ \d+) -999999 ", r"\1 -2147483648 ", text)
+    (below,) = (job for job, factor in factors_of(text).items() if factor.site == -999_999)
+    assert factors_of(text).keys() - factors_of(unready).keys() == {below}
 
 
 def test_no_pending_job_no_factors() -> None:

@@ -60,7 +60,7 @@ def test_a_cluster_with_dovetail_is_healthy_and_without_it_as_before(
         assert levels_in(cluster, places.config, monkeypatch)["hooks"] is CheckLevel.WARNING
         cluster.controller.stop()
         cluster.controller.start()
-    cluster.wait_until(lambda: "is UP" in cluster.run(["scontrol", "ping"], check=False).stdout)
+    cluster.wait_until(cluster.answers)
     cluster.wait_idle()
 
     pipe = os.open(_made_pipe(places.run_dir / "wake"), os.O_RDWR | os.O_NONBLOCK)

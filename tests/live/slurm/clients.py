@@ -147,6 +147,10 @@ class Clients:
         told = (line for line in lines if " Name=" in line and " JobState=" in line)
         return [completed_of(line) for line in told]
 
+    def answers(self) -> bool:
+        """Whether slurmctld is there; it may listen some time before."""
+        return "is UP" in self.run(["scontrol", "ping"], check=False).stdout
+
     def now(self) -> float:
         """Seconds since 1970 in the cluster's time."""
         return float(self.run(["date", "+%s.%N"]).stdout)
