@@ -14,10 +14,13 @@ static const char *const folders[] = {"/usr/sbin/", "/usr/bin/"};
 int main(int argc, char **argv)
 {
 	char here[PATH_MAX], path[PATH_MAX];
-	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-	const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+	const char *slash, *name;
 	int known = getcwd(here, sizeof here) != NULL;
 
+	if (argc < 1)
+		return 127;
+	slash = strrchr(argv[0], '/');
+	name = slash ? slash + 1 : argv[0];
 	if (chroot(ROOT) != 0) {
 		perror(ROOT);
 		return 126;
@@ -27,9 +30,12 @@ int main(int argc, char **argv)
 		return 126;
 	}
 	for (unsigned i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-		if (snprintf(path, sizeof path, "%s%s", folders[i], name) < (int) sizeof path)
-			execv(path, argv);
+		if (snprintf(path, sizeof path, "%s%s", folders[i], name) >= (int) sizeof path)
+			continue;
+		/* slurmctld executes itself again, by the name that it was given. */
+		argv[0] = path;
+		execv(path, argv);
 	}
-	perror(name);
+	perror(path);
 	return 127;
 }

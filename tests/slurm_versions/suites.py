@@ -28,7 +28,7 @@ QUICK = (
     "tests/live/whole/test_rest_with_tokens.py",
 )
 """What speaks with Slurm most, two minutes of it."""
-EVERYTHING = ("tests/live",)
+EVERYTHING = ("tests/live", "--ignore=tests/live/systemd")
 SUITES = {"quick": QUICK, "everything": EVERYTHING}
 _LAST = re.compile(r"^\d+ (?:passed|failed|skipped|error).*", re.MULTILINE)
 
@@ -60,7 +60,7 @@ def _tried(release: Release, tests: Sequence[str], python: str) -> Outcome:
         root = build(release)
     except (NoMirror, RootProblem, subprocess.SubprocessError) as problem:
         return Outcome(release.name, f"NOT RUN: {problem}", 3)
-    words = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", *tests]
+    words = [python, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *tests]
     with (
         locked(release, fcntl.LOCK_SH) as lock,
         tempfile.TemporaryFile("w+", encoding="utf-8") as log,
