@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo docs test test-slurm-quick test-slurm-versions quick check fuzz bench bench-rltune bench-adlro bench-mig bench-slurm clean
+.PHONY: demo docs test test-slurm-quick test-slurm-versions quick check fuzz bench bench-rltune bench-marl \
+	bench-adlro bench-mig bench-slurm clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -27,6 +28,7 @@ test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(BIN)/lint-imports --no-cache
 	@echo "$(BIN)/mypy, beside the tests: those of the live part mostly wait for Slurm"
 	@$(BIN)/mypy & types=$$!; \
+	$(ONE_THREAD) $(BIN)/python -m tests.warm_up; \
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types && exit $$tests
 
@@ -48,6 +50,9 @@ bench: $(VENV)/.dev  ## measure what the README says about speed
 
 bench-rltune: $(VENV)/.dev  ## choose, learn and compare on six real traces, hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
+
+bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on four histories, many hours
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import mig_estimates, mig_placement, mig_repartition
-from dovetail.mig.envs import MigPlacement, MigPlacementBatch, MigPlacementConfig
+from dovetail.mig.envs import MigPlacement, MigPlacementConfig, MigPlacementVector
 from dovetail.mig.envs.observation import MIG_OBSERVATIONS
 from dovetail.mig.evaluation.bounds import mig_bounds
 from dovetail.mig.gpus.cluster import MIG_DAY_CLUSTER
@@ -55,15 +55,16 @@ def table(placer: Placer, days: list[MigWorkload]) -> dict[str, Any]:
 def batch_rate(observation: str, count: int) -> int:
     """Steps per second with observation and mask; only the steps are timed."""
     config = MigPlacementConfig(observation=MIG_OBSERVATIONS[observation], pool=8)
-    batch = MigPlacementBatch(config, count)
-    _, mask = batch.reset(seed=0)
+    envs = MigPlacementVector(count, config, copy=False)
+    envs.reset(seed=0)
+    mask = envs.batch.mask
     rates = []
     for round_ in range(ROUNDS + 1):
         spent = 0.0
         for _ in range(STEPS):
             actions = np.argmax(mask, axis=1)
             began = time.perf_counter()
-            batch.step(actions)
+            envs.step(actions)
             spent += time.perf_counter() - began
         if round_ > 0:  # the first one warms up
             rates.append(STEPS * count / spent)

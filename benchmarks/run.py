@@ -13,14 +13,14 @@ from importlib import import_module
 from pathlib import Path
 
 QUICK = (
-    "simulator", "start_up", "optimiser", "environment", "inference", "placements", "lublin",
-    "telemetry", "encoding", "training",
+    "simulator", "demands", "start_up", "optimiser", "environment", "inference", "placements",
+    "lublin", "telemetry", "encoding", "training",
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
 LONG = (
-    "shipped", "rltune", "adlro", "mig", "live_churn", "live_cycle", "live_memory", "live_plugin",
-    "slurm", "backfill", "prediction", "promises",
+    "shipped", "rltune", "marl", "adlro", "mig", "live_churn", "live_cycle", "live_memory",
+    "live_plugin", "slurm", "backfill", "prediction", "promises",
 )  # fmt: skip
 """Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time,
 and ten minutes more."""

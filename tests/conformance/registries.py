@@ -10,7 +10,9 @@ from typing import Any
 import dovetail
 from dovetail.domain.registry import Registry
 
-OPTIONAL = ("torch", "tensorboard", "stable_baselines3", "sb3_contrib", "ray", "highspy")
+OPTIONAL = (
+    "torch", "tensorboard", "stable_baselines3", "sb3_contrib", "ray", "highspy", "pettingzoo",
+)  # fmt: skip
 """What a module may need that is not installed everywhere."""
 
 

@@ -8,19 +8,23 @@ import pytest
 
 from dovetail.domain.errors import UnknownName
 from dovetail.envs import QUEUE_PRIORITY, QueuePriority, QueuePriorityVector
+from dovetail.envs.pool import Pool
 from dovetail.envs.renderers import BUSY, CELL, FITS, FREE, GAP, WAITS
 from tests.builders import job
 from tests.envs.scenes import pool_of, small_pool
 
-# From 10 on 4 of 16 GPUs are free; the job of 8 does not fit, two small ones do.
-POOL = pool_of(
-    "2x8", job(0, 10, 4), job(0.5, 4000, 4), job(0.6, 9000, 8), job(1, 3600, 8), job(1, 90, 4),
-    job(1, 90_000, 4),
-)  # fmt: skip
+
+@pytest.fixture(scope="module")
+def pool() -> Pool:
+    """From 10 on 4 of 16 GPUs are free; the job of 8 does not fit, two small ones do."""
+    return pool_of(
+        "2x8", job(0, 10, 4), job(0.5, 4000, 4), job(0.6, 9000, 8), job(1, 3600, 8), job(1, 90, 4),
+        job(1, 90_000, 4),
+    )  # fmt: skip
 
 
-def test_text_shows_nodes_and_the_jobs_to_choose_from() -> None:
-    env = QueuePriority(pool=POOL, render_mode="ansi")
+def test_text_shows_nodes_and_the_jobs_to_choose_from(pool: Pool) -> None:
+    env = QueuePriority(pool=pool, render_mode="ansi")
     env.reset()
     assert env.render().splitlines() == [
         "0:00:10: 4 of 16 GPUs free, 3 jobs to choose from",
@@ -32,8 +36,8 @@ def test_text_shows_nodes_and_the_jobs_to_choose_from() -> None:
     ]
 
 
-def test_pixels_show_the_same() -> None:
-    env = QueuePriority(pool=POOL, render_mode="rgb_array")
+def test_pixels_show_the_same(pool: Pool) -> None:
+    env = QueuePriority(pool=pool, render_mode="rgb_array")
     env.reset()
     picture = env.render()
     assert (picture.dtype, picture.ndim) == (np.uint8, 3)

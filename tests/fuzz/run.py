@@ -51,6 +51,9 @@ class Report:
         self.outcomes[outcome] += 1
         if outcome not in ("good", "refused"):
             self.failures.append(Failure(number, outcome, problem))
+            print(f"case {number} {outcome}", file=sys.stderr, flush=True)
+        if self.outcomes.total() % 1000 == 0:
+            print(f"{self.outcomes.total():,} cases so far", file=sys.stderr, flush=True)
 
 
 def run_cases(seed: int, first: int, cases: int, workers: int) -> Report:

@@ -102,6 +102,17 @@ def random_case(random: Random, most_jobs: int) -> Case:
     return Case(cluster, tuple(rows), affinity)
 
 
+def hungry(case: Case) -> Case:
+    """The same case on nodes where CPUs and memory run short, hardly two jobs alike in asking."""
+    random = Random(len(case.rows) * len(case.cluster.nodes))
+    nodes = tuple(replace(node, cpus=8.0, memory_gb=16.0) for node in case.cluster.nodes)
+    rows = tuple(
+        replace(row, cpus=random.choice((0.0, 1.0, 2.5, 5.0)), memory=random.randint(0, 24) / 2)
+        for row in case.rows
+    )
+    return replace(case, cluster=replace(case.cluster, nodes=nodes), rows=rows)
+
+
 def random_cluster(random: Random) -> Cluster:
     """One to six nodes."""
     count = random.choice((1, 2, 3, 4, 5, 6, 6))

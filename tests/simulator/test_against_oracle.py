@@ -14,7 +14,7 @@ from dovetail.domain.policy import Backfill
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.prediction import HISTORY
 from tests.oracles.answers import FromHistory, difference
-from tests.oracles.cases import Case, cases, reduced
+from tests.oracles.cases import Case, cases, hungry, reduced
 from tests.oracles.simulator import simulate as play
 from tests.simulator.runs import PREFERRING, compiled
 
@@ -47,6 +47,19 @@ def test_every_combination_of_policies_gives_the_schedule_of_the_oracle(
     backfill=st.sampled_from(list(Backfill)),
 )
 def test_longer_traces_give_the_schedule_of_the_oracle(
+    case: Case, ordering: str, placement: str, backfill: Backfill
+) -> None:
+    agree(case, ordering, placement, backfill, as_told)
+
+
+@settings(quick, max_examples=600)
+@given(
+    case=cases().map(hungry),
+    ordering=st.sampled_from([*ORDERINGS, "careful"]),
+    placement=st.sampled_from(PREFERRING),
+    backfill=st.sampled_from(list(Backfill)),
+)
+def test_jobs_that_each_ask_for_other_cpus_and_memory_run_as_in_the_oracle(
     case: Case, ordering: str, placement: str, backfill: Backfill
 ) -> None:
     agree(case, ordering, placement, backfill, as_told)

@@ -13,13 +13,13 @@ from dovetail.prediction import HISTORY
 from dovetail.simulator import Simulation, simulate
 from dovetail.simulator.invariants import BrokenInvariant, check
 from tests.builders import cluster_of, estimates_of, job, trace_of
-from tests.oracles.cases import Case, cases
+from tests.oracles.cases import Case, cases, hungry
 from tests.simulator.test_invariants import quick
 
 
 @settings(quick, max_examples=150)
 @given(
-    case=cases(),
+    case=st.one_of(cases(), cases().map(hungry)),
     ordering=st.sampled_from(list(ORDERINGS)),
     placement=st.sampled_from(list(PLACEMENTS)),
     backfill=st.sampled_from(list(Backfill)),
@@ -61,6 +61,8 @@ def _half_way(backfill: Backfill = Backfill.EASY) -> Simulation:
         ("nodes", "cpus", 7, "do not add up"),
         ("nodes", "bits", 0, "hold the same GPU"),
         ("levels", "count", 3, "index of free GPUs"),
+        ("shapes", "free", 7, "room for a chunk are counted wrong"),
+        ("kinds", "idle", 5, "room for a chunk are counted wrong"),
         ("world", "delayed", 1, "delayed a reserved job"),
     ],
 )

@@ -106,6 +106,11 @@ def test_jobs_beyond_the_depth_are_not_looked_at() -> None:
     assert starts("4x1", SlurmBackfill(max_job_test=2), *rows)[3] > 1000
 
 
+def test_a_rule_is_read_back_from_the_text_that_names_it() -> None:
+    largest = SlurmBackfill(10_800, 3600, 43_200, 1_000_000)
+    assert SlurmBackfill.parse(largest.value.removeprefix("slurm:")) == largest
+
+
 @pytest.mark.parametrize(
     "wrong", ["interval=0", "resolution=7200", "max_job_test=1.5", "depth=3", "interval"]
 )

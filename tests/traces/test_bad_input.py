@@ -130,7 +130,7 @@ def test_bad_cells_of_jobs_without_gpus_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_time_limits_out_of_range_are_bad_rows(tmp_path: Path) -> None:
-    with pytest.raises(BadRow, match=r"^t.parquet row 2: req_time is 0, expected above 0 "):
+    with pytest.raises(BadRow, match=r"^t.parquet row 2: req_time is 0, expected 0.001 or more "):
         parquet(tmp_path, req_time=[1.0, 0.0, 1e12])
     repaired = parquet(tmp_path, ("clamp",), req_time=[1.0, 0.0, 1e12])
     assert repaired.jobs.limit[2] == 315_576_000
@@ -311,6 +311,12 @@ def test_a_name_that_no_file_can_have_is_refused(name: str) -> None:
 
 
 def test_a_time_beyond_the_calendar_is_no_crash(tmp_path: Path) -> None:
-    text = "submit,duration,gpus\n2020-01-01T00:00:00,5,1\n-1e17,5,1\n"
+    text = "submit,duration,gpus\n2020-01-01T00:00:00,5,1\n-9e11,5,1\n"
     trace = read_trace(write(tmp_path / "jobs.csv", text), repair=("sort",))
     assert "time 0 is beyond the calendar" in trace.notes[-1]
+
+
+@pytest.mark.parametrize("text", ['[{"vc": ' + "9" * 5000 + "}]", "[" * 100_000])
+def test_json_that_python_refuses_is_no_crash(tmp_path: Path, text: str) -> None:
+    with pytest.raises(TraceError, match="not valid JSON"):
+        read_trace(write(tmp_path / "jobs.json", text), format="philly")

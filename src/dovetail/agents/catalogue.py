@@ -13,6 +13,7 @@ from dovetail.agents.evolution.training import TrainingConfig
 from dovetail.agents.evolution.training import learn as evolve
 from dovetail.agents.history import Site
 from dovetail.agents.rltune.config import RltuneConfig
+from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
 from dovetail.agents.training import train
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry, instances_of
@@ -99,6 +100,17 @@ def _rltune(engine: Engine) -> Train:
     return partial(train, "rltune", learn, engine=engine)
 
 
+def _selector_allocator(engine: Engine) -> Train:
+    try:
+        from dovetail.agents.selector_allocator.training import learn
+    except ImportError as problem:
+        raise ConfigError(
+            f"the agent selector-allocator needs PyTorch and TensorBoard ({problem}): "
+            "pip install 'dovetail-scheduler[train]'"
+        ) from problem
+    return partial(train, "selector-allocator", learn, engine=engine)
+
+
 AGENTS: Registry[Agent] = Registry(
     "agent",
     {
@@ -110,6 +122,12 @@ AGENTS: Registry[Agent] = Registry(
         ),
         "rltune": Agent(
             "rltune", RltuneConfig, _rltune, "the choice; then PPO against a base policy"
+        ),
+        "selector-allocator": Agent(
+            "selector-allocator",
+            SelectorAllocatorSettings,
+            _selector_allocator,
+            "the choice; then two agents by PPO: which job goes next, and on which nodes",
         ),
         "choice": Agent(
             "choice", ChoiceConfig, _choice, "the best ordering, estimates and placement, no more"

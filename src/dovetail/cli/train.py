@@ -40,13 +40,20 @@ def train(
             "--agent",
             metavar="NAME",
             help="How to learn: evolution (of an index of fifteen weighed terms, or of a network), "
-            "rltune (PPO against a base policy), choice (not at all), or one of another package "
+            "rltune (PPO against a base policy), selector-allocator (PPO of two agents: jobs and "
+            "nodes), choice (not at all), or one of another package "
             "(`dovetail policies`).",
         ),
     ] = "evolution",
     epochs: Annotated[
         int | None,
-        _of("evolution 16, rltune 100", "N", "--epochs", "Rounds of playing and learning.", min=1),
+        _of(
+            "evolution 16, rltune 100, selector-allocator 30",
+            "N",
+            "--epochs",
+            "Rounds of playing and learning.",
+            min=1,
+        ),
     ] = None,
     estimates: Annotated[
         str,
@@ -59,7 +66,7 @@ def train(
     ] = "predicted",
     length: Annotated[
         int | None,
-        _of("evolution 20000, rltune 256", "N", "--length", "Jobs of one replay.", min=1),
+        _of("evolution 20000, others 256", "N", "--length", "Jobs of one replay.", min=1),
     ] = None,
     family: Annotated[
         str | None, _of("evolution index", "NAME", "--family", "What is learned: index, network.")

@@ -170,6 +170,7 @@ class Placement:
     uses_time: bool = False  # the preference looks at how long the node stays busy
     weights: Floats = field(default_factory=lambda: np.empty(0))  # its parameters
     optimiser: Optimiser | None = None  # asked where there is a choice; `prefer` where it fails
+    rank: LazyFunction | None = None  # made by `ranking` (domain.node_classes); likewise
     about: str = ""  # one line for lists; empty: the first of the preference's docstring
 
     @property
@@ -269,7 +270,7 @@ class SlurmBackfill:
         """The text that names this way, with what differs from the defaults."""
         plain = SlurmBackfill()
         told = [
-            f"{part.name}={getattr(self, part.name):g}"
+            f"{part.name}={getattr(self, part.name):.10g}"  # never with an exponent: ints are read
             for part in fields(self)
             if getattr(self, part.name) != getattr(plain, part.name)
         ]

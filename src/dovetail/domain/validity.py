@@ -45,22 +45,29 @@ def _unknown(x: Floats) -> Bools:
 
 
 MOST = 1e12
-"""CPUs, or bytes of memory in GB, beyond which a number is a mistake; thousandths still fit."""
+"""CPUs, GB of memory, or seconds (thirty thousand years) beyond which a number is a mistake;
+thousandths still fit."""
 
 
 def _no_amount(x: Floats) -> Bools:
     return ~((x >= 0) & (x <= MOST))
 
 
+def _no_date(x: Floats) -> Bools:
+    return np.abs(x) > MOST  # an unknown one is not meant
+
+
 _AT_MOST = f"at most ten years ({TEN_YEARS:.0f} s)"
 
 RULES = (
     Rule("has no valid submit time", ("submit",), _unknown, "a time"),
+    Rule("has a submit time beyond all calendars", ("submit",), _no_date, f"within {MOST:.0f} s"),
     Rule("has no valid run time", ("run",), _unknown, "a number of seconds"),
     Rule("has a negative run time", ("run",), lambda x: x < 0, "0 or more"),
     Rule("runs longer than ten years", ("run",), lambda x: x > TEN_YEARS, _AT_MOST),
     Rule("asks for no GPU", ("gpus",), lambda x: x <= 0, "0 or more"),
-    Rule("has a time limit that is not positive", ("limit",), lambda x: x <= 0, "above 0"),
+    # A run time over a limit of 1e-300 s is no number any more.
+    Rule("has a time limit that is not positive", ("limit",), lambda x: x < 1e-3, "0.001 or more"),
     Rule("has a time limit beyond ten years", ("limit",), lambda x: x > TEN_YEARS, _AT_MOST),
     Rule(
         "asks for a negative number of nodes",

@@ -127,7 +127,7 @@ def reset(at: int, first: int, last: int) -> None:
     """Begin the following window in each environment from first to last."""
     stage, windows, play, scratch = _take(at)
     for e in range(first, last):
-        _load(stage, windows, e)
+        load_window(stage, windows, e)
         _look(stage, play, scratch, e)
 
 
@@ -173,7 +173,7 @@ def step(at: int, first: int, last: int) -> None:
             stage.scores[e] = score(stage, windows, play, e)
             final = gap(windows.base[window], stage.scores[e])
             stage.rewards[e] += play.dense + (1.0 - play.dense) * final
-            _load(stage, windows, e)
+            load_window(stage, windows, e)
         _look(stage, play, scratch, e)
 
 
@@ -232,7 +232,7 @@ def own_left(w: World, carried: int) -> bool:
 
 
 @inner
-def _load(stage: BatchState, windows: Windows, e: int) -> None:
+def load_window(stage: BatchState, windows: Windows, e: int) -> None:
     window = stage.following[e]
     stage.playing[e] = window
     begin, end = windows.offset[window], windows.offset[window + 1]

@@ -50,8 +50,12 @@ ENVIRONMENTS: Registry[EnvironmentEntry] = Registry(
             "dovetail.envs.gpu_assignment:GpuAssignment",
             "dovetail.envs.gpu_assignment:GpuAssignmentVector",
         ),
-        MIG_PLACEMENT: EnvironmentEntry("dovetail.mig.envs.placement:MigPlacement"),
-        MIG_REPARTITION: EnvironmentEntry("dovetail.mig.envs.repartition:MigRepartition"),
+        MIG_PLACEMENT: EnvironmentEntry(
+            "dovetail.mig.envs:MigPlacement", "dovetail.mig.envs:MigPlacementVector"
+        ),
+        MIG_REPARTITION: EnvironmentEntry(
+            "dovetail.mig.envs:MigRepartition", "dovetail.mig.envs:MigRepartitionVector"
+        ),
     },
     group="dovetail.environments",
     admit=admit_environment,

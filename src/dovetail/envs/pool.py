@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import Ordering
+from dovetail.domain.policy import Ordering, Placement
 from dovetail.envs.batch_kernel import ADDRESSES, EpisodeRules, Windows, begin, finish
 from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.windows import PLACEMENT, Episode
@@ -64,7 +64,7 @@ class Pool:
         self.play = EpisodeRules(
             rules, look.write.pointer, look.selection.table(), measure, config.dense
         )
-        self.windows = _side_by_side(found)
+        self.windows = side_by_side(found)
 
     def __len__(self) -> int:
         return len(self.windows.base)
@@ -89,16 +89,18 @@ def _ready(episode: Episode, base: Ordering, rules: Rules, measure: Any) -> Read
     return None
 
 
-def rules_of(base: Ordering) -> Rules:
+def rules_of(base: Ordering, placement: Placement = PLACEMENT) -> Rules:
     """The base policy with EASY backfilling; estimates are told, so that no history is kept."""
     base = replace(base, uses_prediction=False)  # an episode brings what was predicted on arrival
-    return make_rules(base, PLACEMENT, NO_PREDICTION, NO_OBSERVATION)
+    return make_rules(base, placement, NO_PREDICTION, NO_OBSERVATION)
 
 
-def tables_of(episode: Episode, base: Ordering, rules: Rules) -> Tables:
+def tables_of(
+    episode: Episode, base: Ordering, rules: Rules, placement: Placement = PLACEMENT
+) -> Tables:
     """Tables in the state in which the window begins."""
     window = episode.window
-    tables = Tables(window.trace.jobs, episode.cluster, base, PLACEMENT, episode.estimates)
+    tables = Tables(window.trace.jobs, episode.cluster, base, placement, episode.estimates)
     tables.jobs["predicted"] = episode.predicted
     resume(
         tables.world, rules, window.now,
@@ -132,7 +134,8 @@ def _words(table: NDArray[Any]) -> Ints:
     return np.frombuffer(table.tobytes(), np.int64)
 
 
-def _side_by_side(found: list[Ready]) -> Windows:
+def side_by_side(found: list[Ready]) -> Windows:
+    """The windows in one block of memory."""
     sizes = [len(ready.block) for ready in found]
     return Windows(
         worlds=np.stack([ready.world for ready in found]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dovetail.compiled.tables import Row, dtype_of
 from dovetail.domain.policy import JobFacts
 from dovetail.domain.registry import Registry
-from dovetail.envs.batch import QueuePriorityBatch
+from dovetail.envs.batch_kernel import BatchState, Windows
 from dovetail.simulator.kernel.rows import Demand, KindRow, NodeRow, RunRow
 
 Pixels = NDArray[np.uint8]
@@ -27,6 +27,22 @@ PAPER, FREE, BUSY = (255, 255, 255), (220, 226, 232), (38, 84, 124)
 FITS, WAITS = (46, 139, 87), (217, 119, 54)
 
 
+class WindowPool(Protocol):
+    """Windows that can be played."""
+
+    @property
+    def windows(self) -> Windows: ...
+
+
+class QueueBatch(Protocol):
+    """Environments side by side whose rows are jobs of a queue."""
+
+    @property
+    def stage(self) -> BatchState: ...
+    @property
+    def pool(self) -> WindowPool: ...
+
+
 class DecisionView(NamedTuple):
     """One environment at a decision."""
 
@@ -37,16 +53,16 @@ class DecisionView(NamedTuple):
     fits: NDArray[np.bool_]  # [shown] could start now
 
 
-def moment(batch: QueuePriorityBatch, environment: int) -> DecisionView:
+def moment(batch: QueueBatch, environment: int) -> DecisionView:
     """What the tables of an environment say."""
     world, stage = batch.stage.worlds[environment], batch.stage
     rows = stage.rows[environment, : stage.shown[environment]]
     jobs, runs = (
-        _table(world, n, r, "job_count") for n, r in (("jobs", JobFacts), ("runs", RunRow))
+        table_of(world, n, r, "job_count") for n, r in (("jobs", JobFacts), ("runs", RunRow))
     )
-    nodes = _table(world, "nodes", NodeRow, "node_count")
-    kinds = _table(world, "kinds", KindRow, "kind_count")
-    demands = _table(world, "demands", Demand, "demand_count")
+    nodes = table_of(world, "nodes", NodeRow, "node_count")
+    kinds = table_of(world, "kinds", KindRow, "kind_count")
+    demands = table_of(world, "demands", Demand, "demand_count")
     begin = float(batch.pool.windows.begin[stage.playing[environment]])
     return DecisionView(
         float(world["now"]) - begin,
@@ -110,7 +126,7 @@ def _clock(seconds: float) -> str:
     return f"{days} d " * (days > 0) + f"{hours}:{rest // 60:02}:{rest % 60:02}"
 
 
-def _table(world: Any, column: str, row: type[Row], count: str) -> NDArray[Any]:
+def table_of(world: Any, column: str, row: type[Row], count: str) -> NDArray[Any]:
     """A table of a world, in place."""
     layout, rows = dtype_of(row), int(world[count])
     memory = (ctypes.c_char * (rows * layout.itemsize)).from_address(int(world[column]))

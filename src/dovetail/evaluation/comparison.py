@@ -24,6 +24,7 @@ from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import TraceWindow, plan
 from dovetail.evaluation.run import Run
+from dovetail.evaluation.timeline import Timeline
 from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction.estimates import default_estimates
@@ -53,6 +54,7 @@ class ComparisonRow:
     per_window: Mapping[str, tuple[float, ...]]
     wait_percentiles: tuple[float, ...]  # 0 to 100 %, over the jobs of all windows
     groups: tuple[GroupWaits, ...] = ()  # waits by size, QOS, account, user, against Slurm's order
+    timeline: Timeline | None = None  # of a whole trace; windows have no common time
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,11 @@ class Comparison:
     def to_json(self) -> str:
         """Stable text: sorted keys, unknown numbers as null; only sim_seconds varies."""
         rows = [
-            {**_fields(row), "policy": row.policy.names(), "groups": list(map(asdict, row.groups))}
+            {
+                **{name: part for name, part in _fields(row).items() if name != "timeline"},
+                "policy": row.policy.names(),
+                "groups": list(map(asdict, row.groups)),
+            }
             for row in self.rows
         ]
         data = _plain({**_fields(self), "bound": asdict(self.bound), "rows": rows})
@@ -248,6 +254,7 @@ def _row(
         per_window=per_window,
         wait_percentiles=tuple(marks.tolist()),
         groups=groups,
+        timeline=outcomes[0].timeline if len(outcomes) == 1 else None,
     )
 
 

@@ -19,6 +19,7 @@ from dovetail.domain.metrics import summary
 from dovetail.domain.processes import submit
 from dovetail.evaluation.protocols import TraceWindow
 from dovetail.evaluation.run import Run
+from dovetail.evaluation.timeline import Timeline, timeline_of
 from dovetail.policies.policy import Policy
 
 SMALL = 3_000_000
@@ -41,6 +42,7 @@ class Outcome(NamedTuple):
 
     metrics: dict[str, Any]  # as `summary` gives them
     wait: Floats  # [jobs] seconds; NaN: rejected
+    timeline: Timeline
 
 
 class Stopped(Exception):  # noqa: N818 - reads as what happened
@@ -65,7 +67,7 @@ class Work:
         policy, told = self.policies[task.policy], self.told[task.policy]
         whole = replace(self.run, policy=policy, estimates=told)
         schedule = self.windows[task.window].cut(whole).replay(progress)
-        return Outcome(summary(schedule), schedule.wait)
+        return Outcome(summary(schedule), schedule.wait, timeline_of(schedule))
 
 
 def perform_all(work: Work, workers: int | None, finished: Callable[[Task, Outcome], None]) -> None:

@@ -150,6 +150,24 @@ class AlertConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class TelemetryConfig:
+    """Where readings of GPUs come from."""
+
+    source: str = ""  # as for `dovetail telemetry status`: prometheus:http://host:9090; empty: none
+    every: float = 60.0  # seconds between two readings, at least
+    idle_below: float = 0.05  # a GPU that is used less is idle
+    idle_minutes: float = 10.0  # without a break, before a job that holds it is named
+
+    def __post_init__(self) -> None:
+        _above("telemetry.every", self.every, 0.0)
+        _above("telemetry.idle_minutes", self.idle_minutes, 0.0)
+        if not 0.0 < self.idle_below <= 1.0:
+            raise ConfigError(
+                f"telemetry.idle_below is {self.idle_below}, expected above 0, at most 1"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class TwinConfig:
     """The simulator fed with the real queue, once a day."""
 
@@ -177,6 +195,7 @@ class LiveConfig:
     journal: JournalConfig = field(default_factory=JournalConfig)
     metrics: MetricsConfig = field(default_factory=MetricsConfig)
     alerts: AlertConfig = field(default_factory=AlertConfig)
+    telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
     twin: TwinConfig = field(default_factory=TwinConfig)
     promises: Promises = field(default_factory=Promises)  # what must not get worse
     objective: Objective = field(default_factory=Objective)  # what is wanted, in weights

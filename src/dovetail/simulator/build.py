@@ -24,15 +24,19 @@ from dovetail.domain.policy import (
     Varies,
 )
 from dovetail.simulator.kernel import rows
-from dovetail.simulator.kernel.calendar import BLOCK, most_blocks
 from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
+from dovetail.simulator.shapes import shape_tables
 
 Table = NDArray[Any]
 
 
 class Tables:
     """Owns the memory of one simulation; `world` is what kernels get."""
+
+    # Placements that rank classes of nodes only (node_classes.py).
+    node_classes: Table
+    class_slots: Table
 
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
@@ -56,8 +60,9 @@ class Tables:
         of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
-        levels, words, blocks, entries = _levels(kinds, every, most)
+        levels, words = _levels(kinds, most)
         options, chunks = _options(every)
+        shapes = shape_tables(options, chunks, kinds)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
         self.accounts = new_table(AccountFacts, account_count)
@@ -70,14 +75,16 @@ class Tables:
         self.slots = new_table(rows.Slot, len(cluster.nodes) * most)
         self.kinds, self.members = _kinds(kinds)
         self.levels, self.words = levels, words
-        self.blocks, self.entries = blocks, entries
-        self.releases = new_table(rows.Release, len(cluster.nodes) * (most + 1))
-        self.releases["time"] = -np.inf
+        self.kinds["group_first"], self.kinds["group_last"] = shapes.first, shapes.last
+        self.shapes, self.shape_groups = shapes.shapes, shapes.groups
+        self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
+        self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
+        self.blocks, self.entries = shapes.blocks, shapes.entries
+        self.change_log = new_table(rows.Change, len(cluster.nodes))
         self.candidates = new_table(rows.Candidate, len(cluster.nodes))
-        self.rooms = new_table(rows.Room, most + 1)
-        self.rooms["changes"] = -1
         self.demands = _demands(of_job, every)
         self.demand_facts = _demand_facts(every, kinds)
+        self.kind_sets = _kind_sets(self.demands)
         self.options, self.chunks = options, chunks
         self.waiting = np.zeros(len(jobs), np.int64)
         self.scores = np.zeros(len(jobs))
@@ -108,7 +115,8 @@ class Tables:
         self.world["node_count"] = len(cluster.nodes)
         self.world["kind_count"] = len(kinds)
         self.world["account_count"] = account_count
-        self.world["demand_count"] = len(every)
+        self.world["demand_count"], self.world["kind_set_count"] = len(every), len(self.kind_sets)
+        self.world["shape_count"], self.world["watcher_count"] = len(shapes.shapes), shapes.watched
         self.world["most_gpus"] = most
         self.world["free_gpus"] = cluster.total_gpus
         self.world["history_levels"] = past.groups.shape[1]
@@ -185,8 +193,9 @@ def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
 def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
     table = new_table(rows.KindRow, len(kinds))
     sizes = np.array([len(kind.nodes) for kind in kinds])
-    table["gpus"] = [kind.gpus for kind in kinds]
-    table["free"] = table["gpus"] * sizes
+    for what in ("gpus", "cpus", "memory"):
+        table[what] = [getattr(kind, what) for kind in kinds]
+    table["free"], table["idle"] = table["gpus"] * sizes, sizes
     table["last"] = np.cumsum(sizes)
     table["first"] = table["last"] - sizes
     table["words"] = (sizes + 63) // 64
@@ -196,49 +205,31 @@ def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
     return table, members
 
 
-def _levels(
-    kinds: list[Kind], every: list[list[Option]], most: int
-) -> tuple[Table, Table, Table, Table]:
-    """The index of nodes by free GPUs, its bitmaps, and a calendar per chunk size in use."""
+def _levels(kinds: list[Kind], most: int) -> tuple[Table, Table]:
+    """The index of nodes by free GPUs, and its bitmaps."""
     levels = new_table(rows.Level, len(kinds) * (most + 1))
-    levels["calendar"] = -1
-    word_count = block_count = 0
+    word_count = 0
     for number, kind in enumerate(kinds):
-        sizes = {
-            chunk[0]
-            for option in (option for options in every for option in options)
-            for chunk, mask in (
-                (option.large, option.large_kinds),
-                (option.small, option.small_kinds),
-            )
-            if mask >> number & 1
-        }
         for gpus in range(kind.gpus + 1):
-            level = levels[number * (most + 1) + gpus]
-            level["word_first"] = word_count
+            levels["word_first"][number * (most + 1) + gpus] = word_count
             word_count += (len(kind.nodes) + 63) // 64
-            if gpus in sizes:
-                level["calendar"] = block_count
-                level["block_limit"] = most_blocks(len(kind.nodes))
-                block_count += int(level["block_limit"])
     words = new_table(rows.Bitmap, word_count)
     for number, kind in enumerate(kinds):
         idle = levels[number * (most + 1) + kind.gpus]
         idle["count"] = len(kind.nodes)
         for place in range(len(kind.nodes)):
             words["bits"][idle["word_first"] + place // 64] |= np.uint64(1 << (place % 64))
-    blocks = new_table(rows.Block, block_count)
-    blocks["place"] = np.arange(len(blocks)) * BLOCK
-    return levels, words, blocks, new_table(rows.Entry, block_count * BLOCK)
+    return levels, words
 
 
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:
     flat = [(group, option) for options in every for group, option in _grouped(options)]
     table = new_table(rows.OptionRow, len(flat))
-    chunks = new_table(rows.Chunk, 2 * len(flat))
+    chunks = new_table(rows.Chunk, 2 * len(table))
     for i, (group, option) in enumerate(flat):
         table[i] = (
             group, option.many, option.few, option.large_kinds, option.small_kinds, option.speed,
+            -1, -1,
         )  # fmt: skip
         chunks[2 * i], chunks[2 * i + 1] = option.large, option.small
     return table, chunks
@@ -266,6 +257,14 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     table["first"] = table["low"] = table["high"] = np.cumsum(queued) - queued
     table["shortest"] = np.inf
     table["active_at"] = -1
+    return table
+
+
+def _kind_sets(demands: Table) -> Table:
+    """The distinct kinds that demands may use; demands learn their row."""
+    distinct, demands["kind_set"] = np.unique(demands["kinds"], return_inverse=True)
+    table = new_table(rows.KindSet, len(distinct))
+    table["kinds"] = distinct
     return table
 
 

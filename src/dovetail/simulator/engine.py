@@ -34,6 +34,7 @@ from dovetail.simulator.kernel.loop import ADVANCE
 from dovetail.simulator.kernel.rules import make_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
 from dovetail.simulator.layout import REASONS
+from dovetail.simulator.node_classes import rank_nodes
 from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.planner import Planner
 from dovetail.simulator.warm import Window, resume
@@ -73,6 +74,7 @@ class Simulation:
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history)
         if backfill is Backfill.CONSERVATIVE:
             add_promises(self.tables)
+        rank_nodes(self.tables, placement)
         self.rules = make_rules(
             ordering,
             placement,

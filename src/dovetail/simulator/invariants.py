@@ -26,6 +26,7 @@ def check(tables: Tables, cluster: Cluster) -> None:
         ("a node's GPUs, CPUs or memory do not add up", _unbalanced(tables, cluster)),
         ("two jobs hold the same GPU", _double_booked(tables, cluster)),
         ("the index of free GPUs is wrong", _misindexed(tables)),
+        ("nodes with room for a chunk are counted wrong", _miscounted(tables)),
         ("backfilling delayed a reserved job", bool(world["delayed"])),
         ("more is promised than a node has", _overpromised(tables)),
     ):
@@ -99,6 +100,18 @@ def _misindexed(tables: Tables) -> bool:
     wrong_bits = np.any(_popcount(tables.nodes["bits"]) != tables.nodes["gpus"])
     wrong_total = tables.world["free_gpus"][0] != tables.nodes["gpus"].sum()
     return bool(np.any(counts != tables.levels["count"]) or wrong_bits or wrong_total)
+
+
+def _miscounted(tables: Tables) -> bool:
+    for shape in tables.shapes[: tables.world["shape_count"][0]]:
+        room = shape["kinds"] >> tables.nodes["kind"] & 1 > 0
+        for what in ("gpus", "cpus", "memory"):
+            room &= tables.nodes[what] >= shape[what]
+        if room.sum() != shape["free"]:
+            return True
+    idle = np.bincount(tables.nodes["kind"][tables.nodes["running"] == 0])
+    idle.resize(len(tables.kinds), refcheck=False)
+    return bool(np.any(idle != tables.kinds["idle"]))
 
 
 def _slots(tables: Tables) -> Any:

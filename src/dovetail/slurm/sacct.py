@@ -28,6 +28,12 @@ FIELDS = (
     "SubmitLine",
 )
 
+_IN_WORDS = ("JobID", "Elapsed", "Timelimit")
+"""What another field tells as a number."""
+
+EXPORTED = tuple(name for name in FIELDS if name not in _IN_WORDS)
+"""What to ask sacct for with -o; the documents show it, and a test compares."""
+
 _SPELLED = {name.lower(): name for name in FIELDS}
 
 

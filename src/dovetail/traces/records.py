@@ -17,6 +17,8 @@ def read_json(path: Path, key: str | None = None) -> Iterator[tuple[int, dict[st
         data = json.loads(read_text(path))
     except json.JSONDecodeError as problem:
         raise BadRow(path.name, problem.lineno, f"not valid JSON: {problem.msg}") from None
+    except ValueError:  # what the decoder lets through from int()
+        raise TraceError(f"{path.name}: not valid JSON: a number of thousands of digits") from None
     except RecursionError:
         raise TraceError(f"{path.name}: not valid JSON: nested too deeply") from None
     if key is not None:

@@ -149,7 +149,7 @@ def test_what_scontrol_says_while_the_controller_is_down_is_never_asked_for(vers
     assert ("scontrol", "-d", "-o", "show") in asked  # one running job, after squeue has named it
 
 
-@pytest.mark.parametrize("text", ["", "squeue: error", "[1]", '"x"'])
+@pytest.mark.parametrize("text", ["", "squeue: error", "[1]", '"x"', "[" * 100_000, "9" * 5000])
 def test_answers_that_are_no_json_are_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
         answer_of(text, "squeue")

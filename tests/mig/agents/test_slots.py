@@ -11,9 +11,9 @@ from gymnasium import spaces
 
 from dovetail.domain.errors import ConfigError
 from dovetail.mig.agents.slot_network import SlotNetwork, evaluate_slots, load_slots, save_slots
-from dovetail.mig.envs.batch import MigPlacementBatch
 from dovetail.mig.envs.config import MigPlacementConfig
 from dovetail.mig.envs.days import MigDays
+from dovetail.mig.envs.placement_batch import MigPlacementVector
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.workload.seeds import EvaluationDays
 
@@ -70,24 +70,24 @@ def test_numpy_computes_what_torch_computes(activation: str) -> None:
 
 
 def test_a_network_is_never_asked_for_a_slot_that_is_not_valid() -> None:
-    batch = MigPlacementBatch(HOURS, count=4)
-    seen, mask = batch.reset(seed=0)
+    envs = MigPlacementVector(4, HOURS)
+    seen, infos = envs.reset(seed=0)
     random = np.random.default_rng(0)
-    inputs, actions = seen.shape[1], batch.actions
+    inputs, actions = seen.shape[1], envs.batch.actions
     network = SlotNetwork(
         "any", ((random.normal(size=(inputs, actions)), np.zeros(actions)),), "relu"
     )
     for _ in range(300):
-        chosen = network.choose(seen, mask)
-        assert mask[np.arange(4), chosen].all()
-        seen, mask, *_ = batch.step(chosen)
+        chosen = network.choose(seen, infos["action_mask"])
+        assert infos["action_mask"][np.arange(4), chosen].all()
+        seen, *_, infos = envs.step(chosen)
 
 
 def test_a_q_network_gives_no_value_to_what_is_not_valid() -> None:
     envs = MaskedSlotEnvs(HOURS, count=3, seed=0)
     shown = envs.reset()
     masks = envs.action_masks()
-    assert np.array_equal(shown[:, -envs.batch.actions :] > 0, masks)
+    assert np.array_equal(shown[:, -envs.envs.batch.actions :] > 0, masks)
     assert isinstance(envs.observation_space.shape, tuple)
     assert shown.shape == (3, *envs.observation_space.shape)
     assert isinstance(envs.action_space, spaces.Discrete)
@@ -102,16 +102,16 @@ def test_a_q_network_gives_no_value_to_what_is_not_valid() -> None:
         shown = envs.step_wait()[0]
 
 
-def test_environments_go_as_the_batch_does() -> None:
-    envs, batch = SlotEnvs(HOURS, count=2, seed=5), MigPlacementBatch(HOURS, count=2)
-    shown, (seen, mask) = envs.reset(), batch.reset(seed=5)
+def test_environments_go_as_the_vector_does() -> None:
+    envs, vector = SlotEnvs(HOURS, count=2, seed=5), MigPlacementVector(2, HOURS)
+    shown, (seen, told) = envs.reset(), vector.reset(seed=5)
     over = 0
     for _ in range(900):
         np.testing.assert_array_equal(shown, seen)
-        actions = np.argmax(mask, axis=1)
+        actions = np.argmax(told["action_mask"], axis=1)
         envs.step_async(actions)
         shown, rewards, dones, infos = envs.step_wait()
-        seen, mask, expected, ends, _ = batch.step(actions)
+        seen, expected, ends, _, told = vector.step(actions)
         np.testing.assert_array_equal(rewards, expected.astype(np.float32))
         np.testing.assert_array_equal(dones, ends)
         assert all(("late_share" in info) == done for info, done in zip(infos, dones, strict=True))

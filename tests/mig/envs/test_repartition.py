@@ -34,7 +34,7 @@ def test_gpus_that_stay_as_they_are_give_the_static_schedule() -> None:
     given = days(3)
     config = MigRepartitionConfig(given, placer=PLACERS["eft"], most_likely=1)
     batch = MigRepartitionBatch(config, count=3, threads=2)
-    batch.begin([0, 1, 2])
+    batch.begin({"day": [0, 1, 2]})
     for i, (infos, rewards) in played(batch, STAY).items():
         schedule = summary(simulate_mig(given.workloads[i], MIG_DAY_CLUSTER, PLACERS["eft"]))
         for name, value in infos.items():
@@ -50,7 +50,8 @@ def test_gpus_that_stay_as_they_are_give_the_static_schedule() -> None:
 def test_a_matrix_that_leads_to_whole_gpus_leaves_whole_gpus() -> None:
     config = MigRepartitionConfig(days(1), most_likely=1)
     batch = MigRepartitionBatch(config)
-    seen = batch.begin([0])
+    batch.begin({"day": 0})
+    seen = batch.seen
     whole = np.zeros((1, 14, 14))
     whole[:, :, 0] = 10.0
     assert seen[0, 0] == 0.25
@@ -63,7 +64,8 @@ def test_a_gpu_draws_only_among_the_most_likely_ways() -> None:
     cluster = MigCluster.parse("6xa100-40:19")
     config = MigRepartitionConfig(days(1), cluster, most_likely=2)
     batch = MigRepartitionBatch(config)
-    seen = batch.begin([0])
+    batch.begin({"day": 0})
+    seen = batch.seen
     logits = np.zeros((1, 14, 14))
     logits[:, :, 3], logits[:, :, 8] = 5.0, 4.0
     visited = np.zeros(14)
@@ -76,7 +78,8 @@ def test_a_gpu_draws_only_among_the_most_likely_ways() -> None:
 
 def test_histograms_are_shares_and_the_ways_add_up_to_one() -> None:
     batch = MigRepartitionBatch(MigRepartitionConfig(days(1)))
-    seen = batch.begin([0])
+    batch.begin({"day": 0})
+    seen = batch.seen
     for _ in range(100):
         batch.step(np.zeros((1, 14, 14)))
         assert seen[0, :14].sum() == pytest.approx(1.0, abs=1e-5)
@@ -87,7 +90,7 @@ def test_histograms_are_shares_and_the_ways_add_up_to_one() -> None:
 
 def test_logits_of_the_wrong_shape_are_refused() -> None:
     batch = MigRepartitionBatch(MigRepartitionConfig(days(1)))
-    batch.reset(seed=0)
+    batch.begin()
     with pytest.raises(InvalidAction, match="expected finite ones"):
         batch.step(np.zeros((1, 12, 12)))
 
@@ -97,9 +100,9 @@ def played(batch: MigRepartitionBatch, logits: Floats) -> dict[int, tuple[dict[s
     ended: dict[int, tuple[dict[str, float], float]] = {}
     totals = np.zeros(batch.count)
     while len(ended) < batch.count:
-        _, rewards, dones, infos = batch.step(np.broadcast_to(logits, (batch.count, 14, 14)))
-        totals += rewards
-        for i in np.flatnonzero(dones).tolist():
-            how = {name: float(values[i]) for name, values in infos.items()}
+        batch.step(np.broadcast_to(logits, (batch.count, 14, 14)))
+        totals += batch.rewards
+        for i in np.flatnonzero(batch.dones).tolist():
+            how = {name: float(part[i]) for name, part in batch.ended().items()}
             ended.setdefault(i, (how, float(totals[i])))
     return ended

@@ -73,6 +73,11 @@ def _show(status: dict[str, Any], running: bool, stopped: bool) -> None:
             ]
         )
     )
+    idle = status.get("idle")
+    if isinstance(idle, list) and idle:
+        console.print()
+        for sentence in idle:
+            console.print(cell(str(sentence)))
     advice = status.get("advice")
     if isinstance(advice, list) and advice:
         table = columns("next", "job", "why", right=("next",))

@@ -35,9 +35,10 @@ def trace_import(
 
     \b
     Example:
-      SLURM_TIME_FORMAT=%s sacct -a -X -P --noconvert -S 2024-01-01 -o JobIDRaw,User,\\
-    Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,\\
-    ReqTRES,AllocTRES,State,Priority,Restarts,JobName,WorkDir,SubmitLine > sacct.txt
+      SLURM_TIME_FORMAT=%s sacct -a -X -P --noconvert -S 2024-01-01 -o \\
+    JobIDRaw,User,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,\\
+    TimelimitRaw,State,ReqTRES,AllocTRES,NNodes,Priority,Account,Restarts,\\
+    JobName,WorkDir,SubmitLine > sacct.txt
       dovetail trace import sacct.txt --out history.parquet
       dovetail trace import jobs.csv --map submit=Submitted,duration=Elapsed,gpus=GPUs \\
         --out history.parquet

@@ -10,7 +10,7 @@ from dovetail.domain.output import write_whole
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.units import UNKNOWN, count, duration, factor, share
 from dovetail.evaluation.comparison import Comparison, ComparisonRow
-from dovetail.evaluation.report import charts
+from dovetail.evaluation.report import charts, over_time
 from dovetail.evaluation.report.page import definitions, figure, page, table
 from dovetail.evaluation.report.table import COLUMNS, caption, grid
 from dovetail.evaluation.report.who_pays import who_pays_section
@@ -122,6 +122,11 @@ def _charts(comparison: Comparison, schedules: Mapping[str, Schedule]) -> str:
     ]
     if schedules:
         drawn.append(("GPUs in use over time", charts.utilisation(schedules), ""))
+    best = comparison.best("wait_mean")
+    if best.timeline is not None:
+        title = f"Utilisation by partition under {best.label}"
+        drawn.append((title, over_time.partitions(best.timeline), ""))
+        drawn.append(("Queue wait over time", over_time.waits(comparison.rows), ""))
     text = ""
     for title, svg, metric in drawn:
         alt = f"{title} of {labels}"

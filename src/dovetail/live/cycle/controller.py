@@ -31,6 +31,7 @@ from dovetail.live.ledger import Ledger
 from dovetail.live.model.mark import is_marked
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
+from dovetail.telemetry.monitor import NodeReading
 
 HOUR = 3600.0
 REFRESH = 900.0
@@ -48,9 +49,11 @@ class LiveController:
         decider: Decides | None = None,
         clocks: Clocks | None = None,
         stopped: Callable[[], bool] = lambda: False,
+        readings: Callable[[], Mapping[str, NodeReading]] = dict,
     ) -> None:
-        """`stopped` is the kill switch, asked once more before anything is sent."""
-        self.stopped = stopped
+        """`stopped` is the kill switch, asked once more before anything is sent; `readings` is
+        what telemetry says of the nodes."""
+        self.stopped, self._readings = stopped, readings
         self.config, self.backend, self.journal = config, backend, journal
         self.clocks = clocks or Clocks()
         self.ledger = Ledger(journal)
@@ -111,7 +114,8 @@ class LiveController:
         """Observe, decide, guard, assign and act; what came of it, in a sentence."""
         # 1. Observe: everything that Slurm says, and what of it is ours.
         try:
-            this.snapshot = snapshot = self.backend.read()
+            snapshot = replace(self.backend.read(), readings=self._readings())
+            this.snapshot = snapshot
         except BackendError as error:
             return self._unreadable(this, str(error))
         doubt = unbelievable(self._seen, snapshot, self.config.guardrails)

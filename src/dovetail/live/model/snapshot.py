@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from dovetail.telemetry.monitor import NodeReading
+
 NEVER = math.nan
 """A time or a limit that is not known or not set."""
 
@@ -163,6 +165,7 @@ class Snapshot:
     factors: Mapping[int, Factor] = field(default_factory=dict)  # by LiveJob.id, pending jobs only
     qos: tuple[str, ...] = ()  # the names of all QOS; empty: not known
     doubts: tuple[str, ...] = ()  # rows that could not be read, and why; such jobs are left alone
+    readings: Mapping[str, NodeReading] = field(default_factory=dict)  # of GPUs, by node
 
     @cached_property
     def pending(self) -> tuple[LiveJob, ...]:

@@ -38,11 +38,12 @@ from dovetail.live.service.notifier import Notifier
 from dovetail.live.service.signals import Signals
 from dovetail.live.service.status import status_of
 from dovetail.live.service.switchboard import Switchboard
+from dovetail.live.service.telemetry_watch import TelemetryWatch
 from dovetail.live.twin.watch import TwinWatch
 
 LOG = logging.getLogger("dovetail.live")
 
-FIXED = ("run_dir", "slurm", "journal", "metrics", "alerts")
+FIXED = ("run_dir", "slurm", "journal", "metrics", "alerts", "telemetry")
 """Parts of the configuration that are opened once."""
 LOOK = 1.0
 """Seconds between two looks at the kill switch and at the mode that is asked for."""
@@ -66,6 +67,7 @@ class DaemonParts:
     watch: TwinWatch
     signals: Signals
     alarm: AlertCommand
+    telemetry: TelemetryWatch
 
 
 class Daemon:
@@ -116,16 +118,23 @@ class Daemon:
         board.open()
         stack.callback(board.close)
         journal = stack.enter_context(Journal.open(self.config.journal))
+        telemetry = stack.enter_context(TelemetryWatch(self.config.telemetry))
         metrics = stack.enter_context(self._metrics or Metrics(self.config.metrics))
+        metrics.also(telemetry.families)
         backend = self._backend or BACKENDS[self.config.slurm.backend](self.config.slurm)
         controller = LiveController(
-            self.config, backend, journal, clocks=self._clocks, stopped=lambda: board.stopped
+            self.config,
+            backend,
+            journal,
+            clocks=self._clocks,
+            stopped=lambda: board.stopped,
+            readings=lambda: telemetry.nodes,
         )
         notifier = Notifier.from_environment()
         alarm = AlertCommand(self.config.alerts)
         stack.callback(alarm.close)
         watch = TwinWatch(controller)
-        return DaemonParts(controller, board, metrics, notifier, watch, signals, alarm)
+        return DaemonParts(controller, board, metrics, notifier, watch, signals, alarm, telemetry)
 
     def _loop(self, parts: DaemonParts, cycles: int | None) -> None:
         done = 0
@@ -149,7 +158,9 @@ class Daemon:
         self._tell_submit_script(controller)
         parts.metrics.observe(report)
         parts.alarm.tell(alerts_of(report))
-        parts.board.tell(status_of(report, controller))
+        if controller.snapshot:
+            parts.telemetry.look(controller.snapshot.running)
+        parts.board.tell(status_of(report, controller, parts.telemetry.sentences))
         parts.notifier.alive(report.sentence)
         parts.watch.look()
 

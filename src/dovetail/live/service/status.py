@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from dovetail.live.cycle.controller import LiveController
@@ -15,8 +16,13 @@ HEAD = 20
 """Jobs at the head of the order that are shown."""
 
 
-def status_of(report: CycleReport, controller: LiveController) -> dict[str, Any]:
-    """Plain values for a JSON file; the order only where it is to be shown."""
+def status_of(
+    report: CycleReport, controller: LiveController, idle: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Plain values for a JSON file; the order only where it is to be shown.
+
+    `idle`: jobs that hold idle GPUs, in words.
+    """
     status: dict[str, Any] = {
         "pid": os.getpid(),
         "wall": controller.clocks.wall(),
@@ -26,6 +32,8 @@ def status_of(report: CycleReport, controller: LiveController) -> dict[str, Any]
         "seconds": report.times.total,
         "verdicts": [[v.guardrail, v.outcome.value, v.reason] for v in report.verdicts],
     }
+    if idle:
+        status["idle"] = list(idle)
     if controller.mode is not Mode.SHADOW and controller.plan and controller.snapshot:
         status["advice"] = _advice(controller.plan, controller.snapshot)
     return status

@@ -24,7 +24,7 @@ from dovetail.domain.jobs import Bools, Floats
 from dovetail.mig.agents.control_config import ControlTraining, balanced_weight, costs
 from dovetail.mig.envs.config import MigRepartitionConfig
 from dovetail.mig.envs.days import GivenDays
-from dovetail.mig.envs.repartition import MigRepartitionBatch
+from dovetail.mig.envs.repartition import MigRepartitionVector
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.policies.learned.control import (
     CONTROL_MODELS,
@@ -137,17 +137,17 @@ class _Trainer:
         self.weight = balanced_weight(static)
         self.choosing = DayRunner(cluster, on.choosing_days(), MigRules())
         self.static = costs(self.choosing.play(STATIC_PLACER, None), self.weight)
-        self.batch = MigRepartitionBatch(
+        self.envs = MigRepartitionVector(
+            config.environments,
             MigRepartitionConfig(
                 GivenDays(tuple(days)), cluster, STATIC_PLACER, every=on.every,
                 most_likely=on.most_likely, energy_weight=self.weight,
             ),
-            count=config.environments,
         )  # fmt: skip
         # Rewards near 1: a day costs about ET, in two decisions for each five jobs.
         self.unit = float(costs(static, self.weight).mean()) / (2 * len(days[0]) / on.every)
-        self.seen = torch.from_numpy(self.batch.reset(seed=on.seed).copy())
-        self.net = MatrixActorCritic(self.seen.shape[1], self.batch.ways, config)
+        self.seen = torch.from_numpy(self.envs.reset(seed=on.seed)[0])
+        self.net = MatrixActorCritic(self.seen.shape[1], self.envs.batch.ways, config)
         self.optimiser = torch.optim.Adam(self.net.parameters(), config.rate)
         self.best, self.best_update = np.inf, 0
         self.kept: dict[str, Floats] = {}
@@ -155,15 +155,15 @@ class _Trainer:
     def play(self) -> Played:
         """Some steps of all environments."""
         parts: list[tuple[Any, ...]] = []
-        count, ways = self.config.environments, self.batch.ways
+        count, ways = self.config.environments, self.envs.batch.ways
         with torch.inference_mode():
             for _ in range(self.config.steps):
                 logits = self.net.draw(self.seen)
                 value = self.net.critic(self.seen).squeeze(1).numpy().astype(np.float64)
-                found, reward, done, _ = self.batch.step(logits.view(count, ways, ways).numpy())
+                found, reward, done, _, _ = self.envs.step(logits.view(count, ways, ways).numpy())
                 chance = self.net.log_density(self.seen, logits)
                 parts.append((self.seen, logits, chance, reward / self.unit, done, value))
-                self.seen = torch.from_numpy(found.copy())
+                self.seen = torch.from_numpy(found)
             after = self.net.critic(self.seen).squeeze(1).numpy().astype(np.float64)
         seen, logits_, chances, rewards, dones, values = zip(*parts, strict=True)
         return Played(

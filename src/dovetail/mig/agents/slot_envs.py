@@ -9,27 +9,23 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from dovetail.mig.envs.batch import MigPlacementBatch
+from dovetail.mig.envs.batch import SCORES
 from dovetail.mig.envs.config import MigPlacementConfig
 from dovetail.mig.envs.observation import LIMIT
+from dovetail.mig.envs.placement_batch import MigPlacementVector
 
 
 class SlotEnvs(VecEnv):
     """One thread steps all of them in one call; the first reset is seeded."""
 
     def __init__(self, config: MigPlacementConfig, count: int, seed: int) -> None:
-        self.batch = MigPlacementBatch(config, count)
-        width = self.batch.stage.seen.shape[1]
+        self.envs = MigPlacementVector(count, config)
         self._first_seed: int | None = seed
         self.render_mode = None
-        super().__init__(
-            count,
-            spaces.Box(-LIMIT, LIMIT, (width,), np.float32),
-            spaces.Discrete(self.batch.actions),
-        )
+        super().__init__(count, self.envs.single_observation_space, self.envs.single_action_space)
 
     def reset(self) -> NDArray[Any]:
-        seen, _ = self.batch.reset(self._first_seed)
+        seen, _ = self.envs.reset(seed=self._first_seed)
         self._first_seed = None
         return self.shown(seen)
 
@@ -37,19 +33,19 @@ class SlotEnvs(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> Any:
-        seen, _, rewards, dones, found = self.batch.step(self._actions)
+        seen, rewards, dones, _, found = self.envs.step(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(dones):
             nothing = np.zeros(self.observation_space.shape or (), np.float32)
-            infos[i] = {name: float(values[i]) for name, values in found.items()}
+            infos[i] = {name: float(found["final_info"][name][i]) for name in SCORES}
             infos[i]["terminal_observation"] = nothing
         return self.shown(seen), rewards.astype(np.float32), dones, infos
 
     def shown(self, seen: NDArray[Any]) -> NDArray[Any]:
-        return seen.copy()
+        return seen
 
     def action_masks(self) -> NDArray[np.bool_]:
-        return self.batch.stage.mask.astype(np.bool_)
+        return self.envs.action_masks()
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
         return getattr(self, method_name)(*args, **kwargs)
@@ -67,7 +63,7 @@ class SlotEnvs(VecEnv):
         return [False] * self.num_envs
 
     def close(self) -> None:
-        self.batch.close()
+        self.envs.close()
 
 
 class MaskedSlotEnvs(SlotEnvs):
@@ -75,8 +71,8 @@ class MaskedSlotEnvs(SlotEnvs):
 
     def __init__(self, config: MigPlacementConfig, count: int, seed: int) -> None:
         super().__init__(config, count, seed)
-        width = self.batch.stage.seen.shape[1] + self.batch.actions
+        width = self.envs.batch.seen.shape[1] + self.envs.batch.actions
         self.observation_space = spaces.Box(-LIMIT, LIMIT, (width,), np.float32)
 
     def shown(self, seen: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate((seen, self.batch.stage.mask), axis=1, dtype=np.float32)
+        return np.concatenate((seen, self.envs.batch.mask), axis=1, dtype=np.float32)

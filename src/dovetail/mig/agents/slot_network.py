@@ -19,9 +19,9 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.registry import Registry
 from dovetail.mig.agents.scores import DayScore, PlayedDays
-from dovetail.mig.envs.batch import MigPlacementBatch
 from dovetail.mig.envs.config import MigPlacementConfig
 from dovetail.mig.envs.days import GivenDays
+from dovetail.mig.envs.placement_batch import MigPlacementBatch
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.workload.day import RATE, RELAXED
 from dovetail.mig.workload.seeds import EvaluationDays
@@ -132,7 +132,7 @@ def evaluate_slots(
     batch = MigPlacementBatch(config, count=len(days))
     rows: list[dict[str, Any]] = []
     for name, policy in policies.items():
-        policy.refuse_other(batch.stage.seen.shape[1], batch.actions, cluster)
+        policy.refuse_other(batch.seen.shape[1], batch.actions, cluster)
         scores = play_days(batch, policy)
         for seed, day, score in zip(chosen.seeds, days, scores.tolist(), strict=True):
             # The environment's mean is over jobs that ended: all of them, here.
@@ -145,9 +145,9 @@ def evaluate_slots(
 def play_days(batch: MigPlacementBatch, policy: SlotNetwork) -> Floats:
     """[days, 3] how each day of the pool went, one environment a day."""
     scores = np.full((batch.count, 3), np.nan)
-    seen, mask = batch.begin(np.arange(batch.count))
+    batch.begin({"day": np.arange(batch.count)})
     while np.isnan(scores).any():
-        seen, mask, _, dones, _ = batch.step(policy.choose(seen, mask))
-        first = dones & np.isnan(scores[:, 0])
+        batch.step(policy.choose(batch.seen, batch.mask))
+        first = batch.dones & np.isnan(scores[:, 0])
         scores[first] = batch.stage.scores[first]
     return scores

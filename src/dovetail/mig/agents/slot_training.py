@@ -118,7 +118,7 @@ def _dqn(config: SlotTraining) -> SlotNetwork:
         policy_kwargs={
             "net_arch": list(config.layers),
             "features_extractor_class": WithoutMask,
-            "features_extractor_kwargs": {"actions": envs.batch.actions},
+            "features_extractor_kwargs": {"actions": envs.envs.batch.actions},
         },
         seed=config.seed, device="cpu",
     )  # fmt: skip

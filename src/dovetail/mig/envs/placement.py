@@ -18,9 +18,8 @@ import numpy as np
 from gymnasium import spaces
 
 from dovetail.domain.jobs import Bools
-from dovetail.mig.envs.batch import MigPlacementBatch
 from dovetail.mig.envs.config import MigPlacementConfig
-from dovetail.mig.envs.observation import LIMIT
+from dovetail.mig.envs.placement_batch import MigPlacementBatch
 from dovetail.mig.envs.single import SingleDay
 
 
@@ -44,13 +43,12 @@ class MigPlacement(SingleDay):
     """One environment."""
 
     def __init__(self, config: MigPlacementConfig | None = None, render_mode: None = None) -> None:
-        self._one = MigPlacementBatch(config, count=1)
-        self.config, self.render_mode = self._one.config, render_mode
-        width = self._one.stage.seen.shape[1]
-        self.observation_space = spaces.Box(-LIMIT, LIMIT, (width,), np.float32)
-        self.action_space = FreeSlots(self, self._one.actions)
+        self.batch: MigPlacementBatch = MigPlacementBatch(config, count=1)
+        self.config, self.render_mode = self.batch.config, render_mode
+        self.observation_space = self.batch.observation_space()
+        self.action_space = FreeSlots(self, self.batch.actions)
 
     def action_masks(self) -> Bools:
         """The actions that are valid now, under the name that MaskablePPO looks for."""
-        mask: Bools = self._one.stage.mask[0].astype(np.bool_)
+        mask: Bools = self.batch.mask[0].astype(np.bool_)
         return mask & (not self._over)

@@ -5,9 +5,9 @@
     seen, info = env.reset(seed=0)
     seen, reward, terminated, truncated, info = env.step(np.zeros((14, 14)))   # logits
 
-    batch = MigRepartitionBatch(MigRepartitionConfig(), count=64)
-    seen = batch.reset(seed=0)
-    seen, rewards, dones, infos = batch.step(logits)         # [64, 14, 14]
+    envs = gymnasium.make_vec("dovetail/MigRepartition-v0", num_envs=64)
+    seen, infos = envs.reset(seed=0)
+    seen, rewards, terminations, truncations, infos = envs.step(logits)   # [64, 14, 14]
 
 An episode is a day; a step lasts for `every` arrivals and completions. Rewards add up to minus ET.
 """
@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from dovetail.domain.jobs import Bools, Floats
+from dovetail.domain.jobs import Floats
 from dovetail.envs.batch import InvalidAction
+from dovetail.envs.vector import BatchVectorEnv
 from dovetail.mig.envs import repartition_kernel as kernels
-from dovetail.mig.envs.batch import Infos, MigBatch, worlds_for
+from dovetail.mig.envs.batch import MigBatch, worlds_for
 from dovetail.mig.envs.config import MigRepartitionConfig
-from dovetail.mig.envs.observation import Singles
 from dovetail.mig.envs.repartition_kernel import RepartitionSettings
 from dovetail.mig.envs.single import SingleDay
 from dovetail.mig.gpus.cluster import MOST_SLICES
@@ -34,7 +34,7 @@ LARGEST_LOGIT = 20.0
 """Of the action space; a softmax makes nothing of larger ones."""
 
 
-class MigRepartitionBatch:
+class MigRepartitionBatch(MigBatch):
     """`count` environments in which each action is a matrix of logits."""
 
     def __init__(
@@ -47,8 +47,7 @@ class MigRepartitionBatch:
         )  # fmt: skip
         worlds.follow(config.placer)
         self.ways = max(len(kind.ways) for kind in config.cluster.kinds)
-        self.batch = MigBatch(worlds, count, threads, self.ways + 2 * BINS + len(EXTRAS), 0)
-        self.count, self.stage = count, self.batch.stage
+        super().__init__(worlds, count, threads, self.ways + 2 * BINS + len(EXTRAS), 0)
         self._settings = RepartitionSettings(
             rank=config.placer.rank.pointer,
             parameters=config.placer.numbers(),
@@ -58,37 +57,26 @@ class MigRepartitionBatch:
             energy_weight=config.energy_weight,
         )
 
-    def reset(self, seed: int | None = None) -> Singles:
-        """Begin a new day everywhere; environment i is seeded with `seed + i`."""
-        self.batch.seed(seed)
-        self.batch.draw(self.batch.everyone)
-        return self.begin(self.stage.following.copy())
-
-    def begin(self, days: Any) -> Singles:
-        """Begin these days of the pool, one for each environment."""
-        self.stage.following[:] = days
+    def _reset(self) -> None:
         kernels.reset_repartition(self.stage, self._settings, 0, self.count)
-        self.batch.draw(self.batch.everyone)
-        self.batch.begun = True
-        return self.stage.seen
 
-    def step(self, logits: Any) -> tuple[Singles, Floats, Bools, Infos]:
-        """One decision everywhere; where a day ends, what is seen is of the next one."""
-        given = np.ascontiguousarray(logits, np.float64)
-        if not self.batch.begun:
-            raise InvalidAction("step before the first reset; call reset() once")
+    def _checked(self, actions: Any) -> Floats:
+        logits = np.ascontiguousarray(actions, np.float64)
         expected = (self.count, self.ways, self.ways)
-        if given.shape != expected or not np.all(np.isfinite(given)):
-            raise InvalidAction(f"logits of shape {given.shape}, expected finite ones {expected}")
-        self.batch.each_part(lambda part: self._step(part, given))
-        return self.stage.seen, *self.batch.outcome()
+        if logits.shape != expected or not np.all(np.isfinite(logits)):
+            raise InvalidAction(f"logits of shape {logits.shape}, expected finite ones {expected}")
+        return logits
 
-    def close(self) -> None:
-        self.batch.close()
+    def _step(self, part: int, actions: Floats) -> None:
+        first, last = self.parts[part]
+        kernels.step_repartition(self.stage, self._settings, actions, first, last)
 
-    def _step(self, part: int, logits: Floats) -> None:
-        first, last = self.batch.parts[part]
-        kernels.step_repartition(self.stage, self._settings, logits, first, last)
+    def spaces(self) -> tuple[spaces.Box, spaces.Box]:
+        """What one environment shows, and its actions."""
+        return (
+            spaces.Box(0.0, 1.001, self.seen.shape[1:], np.float32),
+            spaces.Box(-LARGEST_LOGIT, LARGEST_LOGIT, (self.ways, self.ways), np.float64),
+        )
 
 
 class MigRepartition(SingleDay):
@@ -97,8 +85,22 @@ class MigRepartition(SingleDay):
     def __init__(
         self, config: MigRepartitionConfig | None = None, render_mode: None = None
     ) -> None:
-        self._one = MigRepartitionBatch(config, count=1)
-        self.config, self.render_mode = self._one.config, render_mode
-        ways, width = self._one.ways, self._one.stage.seen.shape[1]
-        self.observation_space = spaces.Box(0.0, 1.001, (width,), np.float32)
-        self.action_space = spaces.Box(-LARGEST_LOGIT, LARGEST_LOGIT, (ways, ways), np.float64)
+        self.batch: MigRepartitionBatch = MigRepartitionBatch(config, count=1)
+        self.config, self.render_mode = self.batch.config, render_mode
+        self.observation_space, self.action_space = self.batch.spaces()
+
+
+class MigRepartitionVector(BatchVectorEnv):
+    """Many of them, stepped by one call."""
+
+    batch: MigRepartitionBatch
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        config: MigRepartitionConfig | None = None,
+        threads: int = 1,
+        copy: bool = True,
+    ) -> None:
+        batch = MigRepartitionBatch(config, num_envs, threads)
+        super().__init__(batch, *batch.spaces(), copy=copy)

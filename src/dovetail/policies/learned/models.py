@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.registry import Registry, functions
 from dovetail.policies.learned.families import FAMILIES, Learned
+from dovetail.policies.learned.pair import pair_policy
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.kernel_network import kernel_network
 from dovetail.policies.placement import PLACEMENTS
@@ -37,6 +38,11 @@ def rltune(arrays: Arrays, name: str) -> Learned:
     return Learned(kernel_network(arrays, name), PLACEMENTS["best-fit"])
 
 
+def selector_allocator(arrays: Arrays, name: str) -> Learned:
+    """A selector admits jobs, an allocator picks classes of equal nodes; trained together."""
+    return pair_policy(arrays, name)
+
+
 def choice(arrays: Arrays, name: str) -> Learned:
     """An ordering and a placement chosen among the known ones, with estimates that suit them."""
     order, placement = (str(arrays.get(part, "")) for part in ("order", "placement"))
@@ -57,7 +63,13 @@ def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
 
 MODELS: Registry[Callable[[Arrays, str], Learned]] = Registry(
     "kind of model",
-    {"choice": choice, "index": index, "network": network, "rltune": rltune},
+    {
+        "choice": choice,
+        "index": index,
+        "network": network,
+        "rltune": rltune,
+        "selector-allocator": selector_allocator,
+    },
     group="dovetail.models",
     admit=functions,
 )

@@ -77,6 +77,10 @@ def _index(
     rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     now = cluster[0].now
+    # Neighbours in a list ask for the same, and came together if one script submitted them: most
+    # of the time here went into logarithms that the job before had just had.
+    known_nodes, log_nodes = -1.0, 0.0
+    known_wait, known_estimate, waited = -1.0, -1.0, 0.0
     for i in range(len(rows)):
         job = jobs[rows[i]]
         if job.exempt:
@@ -88,8 +92,13 @@ def _index(
         hours = job.log_estimate - math.log(HOUR)
         index = job.log_estimate + p[0] * job.log_gpus
         if nodes >= 1.0:
-            index += p[1] * math.log(nodes) + p[2]
-        index -= p[3] * math.log(1.0 + wait / HOUR) + p[4] * math.log(1.0 + wait / job.estimate)
+            if nodes != known_nodes:
+                known_nodes, log_nodes = nodes, math.log(nodes)
+            index += p[1] * log_nodes + p[2]
+        if wait != known_wait or job.estimate != known_estimate:
+            known_wait, known_estimate = wait, job.estimate
+            waited = p[3] * math.log(1.0 + wait / HOUR) + p[4] * math.log(1.0 + wait / job.estimate)
+        index -= waited
         most = p[10]
         if part.fits:
             index -= p[5]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.compiled.functions import kernel
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import (
@@ -33,15 +34,15 @@ WIDE, MIDDLE, NARROW = 32, 16, 8
 """Units of the hidden layers."""
 
 
-@scoring
-def _kernel_network(
+@kernel
+def write_logits(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+    rows: Ints, out: Floats,
 ) -> None:  # fmt: skip
+    """The logit of each job; `p` as `network_weights` makes it."""
     width = int(p[0])
     weights = p[1 + SITUATIONS * width :]
     table = p[1 : 1 + SITUATIONS * width].reshape((SITUATIONS, width))
-    decline = p[len(p) - 1]
     features, given = np.empty((len(FEATURES), BLOCK)), np.empty((width, BLOCK))
     wide, middle = np.empty((WIDE, BLOCK)), np.empty((MIDDLE, BLOCK))
     narrow, logit = np.empty((NARROW, BLOCK)), np.empty((1, BLOCK))
@@ -60,8 +61,19 @@ def _kernel_network(
         first = layer(weights, first, narrow, logit, count)
         layer(weights, first, given, skip, count)
         for i in range(count):
-            out[begin + i] = -(logit[0, i] + skip[0, i])
-            gate[begin + i] = logit[0, i] + skip[0, i] - decline
+            out[begin + i] = logit[0, i] + skip[0, i]
+
+
+@scoring
+def _kernel_network(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    write_logits(p, jobs, accounts, demands, cluster, rows, out)
+    decline = p[len(p) - 1]
+    for i in range(len(rows)):
+        gate[i] = out[i] - decline
+        out[i] = -out[i]
     spare_exempt(jobs, rows, out, gate)
 
 
@@ -79,6 +91,12 @@ def shapes(width: int) -> dict[str, tuple[int, ...]]:
 
 def kernel_network(arrays: Mapping[str, NDArray[Any]], name: str) -> Ordering:
     """An ordering from arrays as in `shapes`, and `features`: names [situations, width]."""
+    weights = network_weights(arrays, name)
+    return Ordering(name, _kernel_network, Varies.ALWAYS, uses_state=True, weights=weights)
+
+
+def network_weights(arrays: Mapping[str, NDArray[Any]], name: str) -> Floats:
+    """All numbers of a network in a row, checked."""
     table = _table(arrays.get("features", np.empty(0)), name)
     parts: list[Floats] = [np.array([table.shape[1]], np.float64), table.ravel()]
     for part, shape in shapes(table.shape[1]).items():
@@ -90,8 +108,7 @@ def kernel_network(arrays: Mapping[str, NDArray[Any]], name: str) -> Ordering:
         if not np.all(np.isfinite(found)):
             raise ConfigError(f"{name}: weights {part!r} are not all finite; train it again")
         parts.append(found.ravel())
-    weights = np.concatenate(parts).astype(np.float64)
-    return Ordering(name, _kernel_network, Varies.ALWAYS, uses_state=True, weights=weights)
+    return np.concatenate(parts).astype(np.float64)
 
 
 def _fits(situations: int, width: int) -> bool:

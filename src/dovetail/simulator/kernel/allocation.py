@@ -9,8 +9,18 @@ import numpy as np
 from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
 from dovetail.simulator.kernel.bits import ONE, lowest_bits
-from dovetail.simulator.kernel.rows import Chunk, World
-from dovetail.simulator.kernel.state import bitmap, kind, level, node, slot
+from dovetail.simulator.kernel.rows import Chunk, ShapeGroup, World
+from dovetail.simulator.kernel.state import (
+    bitmap,
+    change,
+    kind,
+    kind_shape,
+    level,
+    node,
+    shape,
+    shape_group,
+    slot,
+)
 
 
 @inner
@@ -27,11 +37,49 @@ def mark_stale(w: World, number: int) -> None:
         here.stale = True
         node(w, w.stale_count).stale_node = number
         w.stale_count += 1
+        change(w, w.changed % w.node_count).node = number
+        w.changed += 1
 
 
 @inner
-def set_free_gpus(w: World, number: int, gpus: int) -> None:
-    """Note that a node now has `gpus` free GPUs."""
+def _recount(w: World, number: int, gpus: int, cpus: int, memory: int) -> None:
+    """Count a node in or out for the shapes that gain or lose it, before so much of it is free.
+
+    That spares every demand in every pass a look at each of 1,000 nodes.
+    """
+    here = node(w, number)
+    for at in range(kind(w, here.kind).group_first, kind(w, here.kind).group_last):
+        group = shape_group(w, at)
+        if group.gpus > gpus and group.gpus > here.gpus:
+            break
+        before = after = group.first
+        if here.gpus >= group.gpus and here.cpus >= group.cpus:
+            before = _covered(w, group, here.memory)
+        if gpus >= group.gpus and cpus >= group.cpus:
+            after = _covered(w, group, memory)
+        for i in range(before, after):
+            shape(w, kind_shape(w, i).shape).free += 1
+        for i in range(after, before):
+            shape(w, kind_shape(w, i).shape).free -= 1
+
+
+@inner
+def _covered(w: World, group: ShapeGroup, memory: int) -> int:
+    """The first shape of a group that asks for more memory than that."""
+    low, high = group.first, group.last
+    while low < high:
+        middle = (low + high) >> 1
+        if kind_shape(w, middle).memory <= memory:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def _set_free(w: World, number: int, gpus: int, cpus: int, memory: int) -> None:
+    """Note that so much of a node is free now."""
+    _recount(w, number, gpus, cpus, memory)
     here = node(w, number)
     before = level(w, here.kind, here.gpus)
     after = level(w, here.kind, gpus)
@@ -44,8 +92,8 @@ def set_free_gpus(w: World, number: int, gpus: int) -> None:
     w.free_gpus += gpus - here.gpus
     kind(w, here.kind).free += gpus - here.gpus
     w.stranded_gpus += (gpus if gpus < whole else 0) - (here.gpus if here.gpus < whole else 0)
-    here.gpus = gpus
-    w.changes += 1
+    here.gpus, here.cpus, here.memory = gpus, cpus, memory
+    here.later_of = 0
     mark_stale(w, number)
 
 
@@ -62,12 +110,11 @@ def take_bits(w: World, job: int, number: int, chunk: Chunk, gpus: np.uint64) ->
     """Give a chunk of a node to a job, on these GPUs."""
     here = node(w, number)
     here.bits ^= gpus
-    here.cpus -= chunk.cpus
-    here.memory -= chunk.memory
     own = slot(w, number, here.running)
     own.job, own.gpus, own.cpus, own.memory = job, chunk.gpus, chunk.cpus, chunk.memory
+    kind(w, here.kind).idle -= here.running == 0
     here.running += 1
-    set_free_gpus(w, number, here.gpus - chunk.gpus)
+    _set_free(w, number, here.gpus - chunk.gpus, here.cpus - chunk.cpus, here.memory - chunk.memory)
 
 
 @inner
@@ -79,9 +126,8 @@ def give_back(w: World, job: int, number: int, gpus: np.uint64) -> None:
         at += 1
     own = slot(w, number, at)
     here.bits |= gpus
-    here.cpus += own.cpus
-    here.memory += own.memory
-    set_free_gpus(w, number, here.gpus + own.gpus)
+    _set_free(w, number, here.gpus + own.gpus, here.cpus + own.cpus, here.memory + own.memory)
     here.running -= 1
+    kind(w, here.kind).idle += here.running == 0
     last = slot(w, number, here.running)
     own.job, own.gpus, own.cpus, own.memory = last.job, last.gpus, last.cpus, last.memory

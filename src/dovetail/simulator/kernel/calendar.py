@@ -1,29 +1,34 @@
-"""When nodes will have room by estimate: a calendar of release times per kind and chunk size.
+"""When nodes will have room by estimate: a calendar of ready times for each shape asked for.
 
-A reservation asks when n nodes have g GPUs free, and how many have by then. Walking through the
-running jobs in every pass costs tens of microseconds. A calendar counts, in order of time, the
-nodes that get g GPUs free then; a change of a node costs one search in it, and a question a
-walk over as many entries as the gang has nodes, or running gangs before it, whichever is less.
-Entries lie in blocks of 64, so that a new one moves half a block and not half of 4,096 nodes.
+A reservation asks when n nodes have room for a chunk, and how many have by then. Walking through
+the running jobs in every pass costs tens of microseconds. A calendar counts, in order of time, the
+nodes that get room then; a change of a node costs one search in it, and a question a walk over as
+many entries as the gang has nodes, or running gangs before it, whichever is less. Entries lie in
+blocks of 64, so that a new one moves half a block and not half of 4,096 nodes.
+
+Of hundreds of shapes few are ever blocked first. A calendar is begun when a shape is asked for,
+and takes in what has changed since when it is asked again; the one not asked for longest makes
+room for another.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel.rows import Block, Chunk, Level, World
+from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.rows import Block, Watcher, World
 from dovetail.simulator.kernel.state import (
     block,
-    candidate,
+    change,
     entry,
-    kind,
-    level,
-    member,
     node,
-    release,
+    ready,
     run_of,
+    shape,
     slot,
+    watcher,
 )
 
 BLOCK = 64
@@ -43,12 +48,11 @@ def expected_end(w: World, number: int, at: int) -> float:
 
 @inner
 def refresh(w: World) -> None:
-    """Bring release times and calendars up to date for every node that changed since."""
+    """Put the slots of every node that changed since in order."""
     for i in range(w.stale_count):
         number = node(w, i).stale_node
         node(w, number).stale = False
         _sort_slots(w, number)
-        _update_releases(w, number)
     w.stale_count = 0
 
 
@@ -67,37 +71,80 @@ def _sort_slots(w: World, number: int) -> None:
 
 
 @inner
-def _update_releases(w: World, number: int) -> None:
-    """When so many GPUs of a node are free, from the estimated ends of its jobs in order."""
+def ready_time(w: World, number: int, asked: Any) -> float:
+    """When a node has room for what is asked, by estimate; -inf: now. Slots are in order."""
     here = node(w, number)
-    have = here.gpus
-    for gpus in range(1, have + 1):
-        _set_release(w, number, gpus, -math.inf)
-    for at in range(here.running):
-        when = expected_end(w, number, at)
-        freed = slot(w, number, at).gpus
-        for gpus in range(have + 1, have + freed + 1):
-            _set_release(w, number, gpus, when)
-        have += freed
+    if fits(here, asked):
+        return -math.inf
+    gpus, cpus, memory = here.gpus, here.cpus, here.memory
+    at = 0
+    while gpus < asked.gpus or cpus < asked.cpus or memory < asked.memory:
+        own = slot(w, number, at)
+        gpus, cpus, memory = gpus + own.gpus, cpus + own.cpus, memory + own.memory
+        at += 1
+    return expected_end(w, number, at - 1)
 
 
 @inner
-def _set_release(w: World, number: int, gpus: int, when: float) -> None:
-    """Note when so many GPUs of a node are free, and move the node in its calendar."""
-    known = release(w, number, gpus)
+def follow(w: World, at: int) -> int:
+    """The watcher of a shape, its calendar up to date; slots have been put in order."""
+    this = shape(w, at)
+    if this.watcher < 0:
+        this.watcher = _longest_unused(w)
+        mine = watcher(w, this.watcher)
+        if mine.shape >= 0:
+            shape(w, mine.shape).watcher = -1
+        mine.shape, mine.seen = at, w.changed - w.node_count - 1
+    mine = watcher(w, this.watcher)
+    w.watches += 1
+    mine.used = w.watches
+    if w.changed - mine.seen > w.node_count:
+        _begin(w, this.watcher)
+    else:
+        for i in range(mine.seen, w.changed):
+            _update(w, this.watcher, change(w, i % w.node_count).node)
+    mine.seen = w.changed
+    return this.watcher
+
+
+@inner
+def _longest_unused(w: World) -> int:
+    best = 0
+    for i in range(1, w.watcher_count):
+        if watcher(w, i).used < watcher(w, best).used:
+            best = i
+    return best
+
+
+@inner
+def _begin(w: World, at: int) -> None:
+    """Make a calendar anew."""
+    mine = watcher(w, at)
+    mine.blocks = 0
+    for number in range(w.node_count):
+        ready(w, at, number).time = -math.inf
+        _update(w, at, number)
+
+
+@inner
+def _update(w: World, at: int, number: int) -> None:
+    """Work out when a node has room, and move it in the calendar."""
+    mine, known = watcher(w, at), ready(w, at, number)
+    this = shape(w, mine.shape)
+    if not this.kinds >> node(w, number).kind & 1:
+        return
+    when = ready_time(w, number, this)
     if known.time == when:
         return
-    this = level(w, node(w, number).kind, gpus)
-    if this.calendar >= 0:
-        if known.time > -math.inf:
-            _remove(w, this, known.time)
-        if when > -math.inf:
-            _add(w, this, when)
+    if known.time > -math.inf:
+        _remove(w, mine, known.time)
+    if when > -math.inf:
+        _add(w, mine, when)
     known.time = when
 
 
 @inner
-def _find_block(w: World, this: Level, time: float) -> int:
+def _find_block(w: World, this: Watcher, time: float) -> int:
     """The last block that begins by then, or the first one; as a row of blocks."""
     low, high = 0, this.blocks
     while high - low > 1:
@@ -123,7 +170,7 @@ def _find_entry(w: World, here: Block, time: float) -> int:
 
 
 @inner
-def _add(w: World, this: Level, time: float) -> None:
+def _add(w: World, this: Watcher, time: float) -> None:
     """One more node is released at that time."""
     if this.blocks == 0:
         this.blocks = 1
@@ -147,7 +194,7 @@ def _add(w: World, this: Level, time: float) -> None:
 
 
 @inner
-def _remove(w: World, this: Level, time: float) -> None:
+def _remove(w: World, this: Watcher, time: float) -> None:
     """One node less is released at that time."""
     number = _find_block(w, this, time)
     here = block(w, number)
@@ -185,7 +232,7 @@ def _copy_block(w: World, one: int, other: int) -> None:
 
 
 @inner
-def _split(w: World, this: Level, number: int) -> None:
+def _split(w: World, this: Watcher, number: int) -> None:
     """Move the later half of a full block into one of its own, right behind it."""
     fresh = block(w, this.calendar + this.blocks).place
     for i in range(this.calendar + this.blocks, number + 1, -1):
@@ -202,7 +249,7 @@ def _split(w: World, this: Level, number: int) -> None:
 
 
 @inner
-def _compact(w: World, this: Level) -> None:
+def _compact(w: World, this: Watcher) -> None:
     """Pour all entries into half-filled blocks: many of the blocks hold next to nothing by now.
 
     With as many blocks as most_blocks gives, no more than half of them can be half full.
@@ -230,115 +277,32 @@ def _compact(w: World, this: Level) -> None:
 
 
 @inner
-def free_nodes(w: World, kinds: int, gpus: int) -> int:
-    """Nodes of some kinds with so many GPUs free now."""
-    found = 0
-    for number in range(w.kind_count):
-        if kinds >> number & 1:
-            for free in range(gpus, kind(w, number).gpus + 1):
-                found += level(w, number, free).count
-    return found
+def nth_ready(w: World, at: int, wanted: int) -> float:
+    """When so many nodes have room for a shape, by estimate; -inf: now."""
+    have = shape(w, at).free
+    if have >= wanted:
+        return -math.inf
+    mine = watcher(w, follow(w, at))
+    for i in range(mine.blocks):
+        here = block(w, mine.calendar + i)
+        for place in range(here.place, here.place + here.entries):
+            have += entry(w, place).nodes
+            if have >= wanted:
+                return entry(w, place).time
+    return math.inf  # never: a demand has been found to fit an idle cluster
 
 
 @inner
-def nth_ready(w: World, kinds: int, chunk: Chunk, wanted: int) -> float:
-    """When so many nodes of some kinds have room for a chunk, by estimate; -inf: now."""
-    if chunk.cpus > 0 or chunk.memory > 0:
-        return _nth_ready_exactly(w, kinds, chunk, wanted)
-    have = free_nodes(w, kinds, chunk.gpus)
-    when = -math.inf
-    for number in range(w.kind_count):
-        kind(w, number).cursor_block = kind(w, number).cursor_entry = 0
-    while have < wanted:
-        soonest, of = math.inf, -1
-        for number in range(w.kind_count):
-            if kinds >> number & 1:
-                this, at = level(w, number, chunk.gpus), kind(w, number)
-                if at.cursor_block < this.blocks:
-                    here = block(w, this.calendar + at.cursor_block)
-                    if of < 0 or entry(w, here.place + at.cursor_entry).time < soonest:
-                        soonest, of = entry(w, here.place + at.cursor_entry).time, number
-        at = kind(w, of)
-        here = block(w, level(w, of, chunk.gpus).calendar + at.cursor_block)
-        have += entry(w, here.place + at.cursor_entry).nodes
-        at.cursor_entry += 1
-        if at.cursor_entry == here.entries:
-            at.cursor_block, at.cursor_entry = at.cursor_block + 1, 0
-        when = soonest
-    return when
-
-
-@inner
-def count_ready(w: World, kinds: int, chunk: Chunk, when: float) -> int:
-    """Nodes of some kinds that have room for a chunk at that time, by estimate."""
-    if chunk.cpus > 0 or chunk.memory > 0:
-        return _count_ready_exactly(w, kinds, chunk, when)
-    found = free_nodes(w, kinds, chunk.gpus)
-    for number in range(w.kind_count):
-        if kinds >> number & 1:
-            this = level(w, number, chunk.gpus)
-            for i in range(this.blocks):
-                here = block(w, this.calendar + i)
-                if here.first > when:
-                    break
-                for at in range(here.place, here.place + here.entries):
-                    if entry(w, at).time > when:
-                        break
-                    found += entry(w, at).nodes
-    return found
-
-
-@inner
-def ready_time(w: World, number: int, chunk: Chunk) -> float:
-    """When a chunk fits on a node by estimate, CPUs and memory included; -inf: now."""
-    when = release(w, number, chunk.gpus).time
-    here = node(w, number)
-    cpus, memory = here.cpus, here.memory
-    at = 0
-    while at < here.running and (
-        cpus < chunk.cpus or memory < chunk.memory or expected_end(w, number, at) <= when
-    ):
-        cpus += slot(w, number, at).cpus  # slots are in order of estimated end
-        memory += slot(w, number, at).memory
-        when = max(when, expected_end(w, number, at))
-        at += 1
-    return when
-
-
-@inner
-def _nth_ready_exactly(w: World, kinds: int, chunk: Chunk, wanted: int) -> float:
-    """The n-th earliest of the times at which nodes have room; the n earliest are kept in order.
-
-    When the GPUs alone are free is looked at first: mostly that rules a node out.
-    """
-    count = 0
-    for number in range(w.kind_count):
-        if not kinds >> number & 1:
-            continue
-        for i in range(kind(w, number).first, kind(w, number).last):
-            here = member(w, i).node
-            latest = candidate(w, wanted - 1).time if count == wanted else math.inf
-            if release(w, here, chunk.gpus).time >= latest:
-                continue
-            when = ready_time(w, here, chunk)
-            if when >= latest:
-                continue
-            count = min(count + 1, wanted)
-            at = count - 1
-            while at > 0 and candidate(w, at - 1).time > when:
-                candidate(w, at).time = candidate(w, at - 1).time
-                at -= 1
-            candidate(w, at).time = when
-    return candidate(w, wanted - 1).time
-
-
-@inner
-def _count_ready_exactly(w: World, kinds: int, chunk: Chunk, when: float) -> int:
-    found = 0
-    for number in range(w.kind_count):
-        if kinds >> number & 1:
-            for i in range(kind(w, number).first, kind(w, number).last):
-                here = member(w, i).node
-                if release(w, here, chunk.gpus).time <= when:
-                    found += ready_time(w, here, chunk) <= when
+def count_ready(w: World, at: int, when: float) -> int:
+    """Nodes that have room for a shape at that time, by estimate."""
+    found = shape(w, at).free
+    mine = watcher(w, follow(w, at))
+    for i in range(mine.blocks):
+        here = block(w, mine.calendar + i)
+        if here.first > when:
+            break
+        for place in range(here.place, here.place + here.entries):
+            if entry(w, place).time > when:
+                break
+            found += entry(w, place).nodes
     return found

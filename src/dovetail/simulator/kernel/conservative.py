@@ -152,7 +152,7 @@ def _mark_backfilled(w: World, rules: Rules) -> None:
     for i in range(w.active_count):
         number = demand(w, i).active
         mine = demand(w, number)
-        mine.cursor = lowest(w, number) if rules.unsorted else mine.low
+        mine.cursor = lowest(w, number, math.inf) if rules.unsorted else mine.low
         if mine.cursor >= 0:
             first = waiting(w)[mine.cursor]
             known = scores(w)[mine.cursor]

@@ -9,6 +9,7 @@ from dovetail.simulator.kernel.state import (
     demand,
     demand_facts,
     kind,
+    kind_set,
     large,
     level,
     option,
@@ -23,10 +24,17 @@ def describe(w: World) -> None:
         whole = kind(w, number).gpus
         for gpus in range(1, whole + 1):
             squares += level(w, number, gpus).count * gpus * gpus / whole
+    for i in range(w.kind_set_count):
+        kind_set(w, i).own_gpus = 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         queued += mine.queued_gpus
         jobs += mine.high - mine.low
+        kind_set(w, mine.kind_set).own_gpus += mine.queued_gpus
+    # Once for all demands that may use the same: each asking every other was quadratic.
+    for i in range(w.kind_set_count):
+        _describe_kinds(w, i)
+    for i in range(w.active_count):
         _describe_demand(w, demand(w, i).active)
     site = cluster_facts(w, 0)
     site.free_gpus, site.queued_gpus, site.queued_jobs = w.free_gpus, queued, jobs
@@ -35,25 +43,33 @@ def describe(w: World) -> None:
 
 
 @inner
+def _describe_kinds(w: World, number: int) -> None:
+    this = kind_set(w, number)
+    this.free_gpus = this.idle_nodes = this.queued_gpus = 0
+    for at in range(w.kind_count):
+        if this.kinds >> at & 1:
+            this.free_gpus += kind(w, at).free
+            this.idle_nodes += level(w, at, kind(w, at).gpus).count
+    for i in range(w.kind_set_count):
+        if kind_set(w, i).kinds & this.kinds:
+            this.queued_gpus += kind_set(w, i).own_gpus
+
+
+@inner
 def _describe_demand(w: World, number: int) -> None:
     mine, facts = demand(w, number), demand_facts(w, number)
-    free, idle, queued, ways, snug = 0, 0, 0, 0, 0
+    ways, snug = 0, 0
     chunk = large(w, mine.option_first).gpus
     for at in range(w.kind_count):
-        if mine.kinds >> at & 1:
+        if option(w, mine.option_first).large_kinds >> at & 1:
             whole = kind(w, at).gpus
-            for gpus in range(1, whole + 1):
-                count = level(w, at, gpus).count
-                free += count * gpus
-                if option(w, mine.option_first).large_kinds >> at & 1:
-                    ways += gpus >= chunk and count > 0
-                    snug += gpus >= chunk and count > 0 and (gpus < whole or gpus == chunk)
-            idle += level(w, at, whole).count
-    for i in range(w.active_count):
-        other = demand(w, demand(w, i).active)
-        if other.kinds & mine.kinds:
-            queued += other.queued_gpus
-    facts.free_gpus, facts.idle_nodes, facts.queued_gpus = free, idle, queued
+            for gpus in range(max(1, chunk), whole + 1):
+                found = level(w, at, gpus).count > 0
+                ways += found
+                snug += found and (gpus < whole or gpus == chunk)
+    part = kind_set(w, mine.kind_set)
+    facts.free_gpus, facts.idle_nodes = part.free_gpus, part.idle_nodes
+    facts.queued_gpus = part.queued_gpus
     facts.fits = mine.fits
     facts.opens = mine.fits and snug == 0
     facts.ways = ways if mine.fits else 0

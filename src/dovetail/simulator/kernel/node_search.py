@@ -72,7 +72,9 @@ def _best_node_by_time(
                 continue
             if switch >= 0 and node(w, here).switch != switch:
                 continue
-            preference = prefer(parameters, chunk.gpus, free, end - w.now, _busy(w, here), sizes)
+            preference = prefer(
+                parameters, chunk.gpus, free, end - w.now, busy_time(w, here), sizes
+            )
             if is_better(preference, here, best_preference, best) and admissible(
                 w, here, chunk, end
             ):
@@ -81,7 +83,7 @@ def _best_node_by_time(
 
 
 @inner
-def _busy(w: World, number: int) -> float:
+def busy_time(w: World, number: int) -> float:
     """Seconds until the last job of a node is expected to end; 0: idle."""
     last = w.now
     for i in range(node(w, number).running):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel.calendar import ready_time
-from dovetail.simulator.kernel.rows import Chunk, World
-from dovetail.simulator.kernel.state import candidate, hold, large, node, option, small
+from dovetail.simulator.kernel.calendar import follow
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.state import candidate, hold, node, option, ready, shape
 
 
 @inner
@@ -46,12 +46,12 @@ def is_unplanned(w: World, number: int, begin: float, end: float) -> bool:
 
 
 @inner
-def next_begin(w: World, number: int, chunk: Chunk, after: float, length: float) -> float:
+def next_begin(w: World, number: int, watcher: int, after: float, length: float) -> float:
     """The earliest time from `after` on at which a chunk may have a node for `length` seconds.
 
     Running jobs only give back: once the chunk fits, only plans can stand in its way.
     """
-    begin = max(after, ready_time(w, number, chunk))
+    begin = max(after, ready(w, watcher, number).time)
     at = node(w, number).hold
     while at >= 0 and hold(w, at).begin < begin + length:
         begin = max(begin, hold(w, at).end)
@@ -69,32 +69,31 @@ def common_begin(w: World, number: int, length: float) -> float:
     this = option(w, number)
     begin = w.now
     while True:
-        bound = _nth_begin(w, this.large_kinds, large(w, number), begin, length, this.many)
+        bound = _nth_begin(w, this.large_shape, begin, length, this.many)
         if this.few > 0:
-            every = this.many + this.few
-            other = _nth_begin(w, this.small_kinds, small(w, number), begin, length, every)
-            bound = max(bound, other)
+            bound = max(bound, _nth_begin(w, this.small_shape, begin, length, this.many + this.few))
         if bound == begin:
             return begin
         begin = bound
 
 
 @inner
-def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int) -> float:
+def _nth_begin(w: World, at: int, after: float, length: float, n: int) -> float:
     """The n-th earliest of the times that suit the nodes; the n earliest are kept in order."""
+    watcher, kinds = follow(w, at), shape(w, at).kinds
     count, latest = 0, math.inf
     for number in range(w.node_count):
         if kinds >> node(w, number).kind & 1 == 0:
             continue
-        begin = next_begin(w, number, chunk, after, length)
+        begin = next_begin(w, number, watcher, after, length)
         if begin >= latest:
             continue
         count = min(count + 1, n)
-        at = count - 1
-        while at > 0 and candidate(w, at - 1).time > begin:
-            candidate(w, at).time = candidate(w, at - 1).time
-            at -= 1
-        candidate(w, at).time = begin
+        to = count - 1
+        while to > 0 and candidate(w, to - 1).time > begin:
+            candidate(w, to).time = candidate(w, to - 1).time
+            to -= 1
+        candidate(w, to).time = begin
         if count == n:
             latest = candidate(w, n - 1).time
             if latest == after:  # none can be earlier
@@ -106,16 +105,15 @@ def _nth_begin(w: World, kinds: int, chunk: Chunk, after: float, length: float, 
 def pick_nodes(w: World, number: int, begin: float, length: float) -> int:
     """The lowest nodes that can take the option's chunks from `begin` on; returns how many."""
     this = option(w, number)
-    count = _pick_lowest(w, this.large_kinds, large(w, number), begin, length, 0, this.many)
-    every = this.many + this.few
-    return _pick_lowest(w, this.small_kinds, small(w, number), begin, length, count, every)
+    count = _pick_lowest(w, this.large_shape, begin, length, 0, this.many)
+    if this.few > 0:
+        count = _pick_lowest(w, this.small_shape, begin, length, count, this.many + this.few)
+    return count
 
 
 @inner
-def _pick_lowest(
-    w: World, kinds: int, chunk: Chunk, begin: float, length: float, count: int, wanted: int
-) -> int:
-    already = count
+def _pick_lowest(w: World, at: int, begin: float, length: float, count: int, wanted: int) -> int:
+    watcher, kinds, already = follow(w, at), shape(w, at).kinds, count
     for number in range(w.node_count):
         if count == wanted:
             break
@@ -124,7 +122,7 @@ def _pick_lowest(
         taken = False
         for i in range(already):
             taken |= node(w, i).picked == number
-        if not taken and next_begin(w, number, chunk, begin, length) == begin:
+        if not taken and next_begin(w, number, watcher, begin, length) == begin:
             node(w, count).picked = number
             count += 1
     return count

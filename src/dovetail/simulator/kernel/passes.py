@@ -10,7 +10,15 @@ from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.planned import find_nodes
-from dovetail.simulator.kernel.queue import remove, rescore, seek, takes_too_much
+from dovetail.simulator.kernel.queue import (
+    lowest,
+    pass_over_before,
+    remove,
+    rescore,
+    seek,
+    spared_gpus,
+    takes_too_much,
+)
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -95,14 +103,39 @@ def next_demand(w: World) -> int:
 
 @inner
 def next_job(w: World, rules: Rules) -> int:
-    """The same, jobs passed over that would leave too few GPUs free."""
+    """The same, jobs passed over that would leave too few GPUs free.
+
+    All of a demand at once: one by one, each costs a search, and a thousand that wait for the same
+    made a pass quadratic.
+    """
     number = next_demand(w)
-    while number >= 0 and demand(w, number).fits:
-        if not takes_too_much(w, number, demand(w, number).cursor):
-            break
-        pass_over(w, rules, number)
+    if number < 0 or not _is_to_wait(w, number):
+        return number
+    while number >= 0 and _is_to_wait(w, number):
+        mine = demand(w, number)
+        mine.passing = True
+        mine.cursor = lowest(w, number, spared_gpus(w, number))
+        mine.open = mine.cursor >= 0
+        if mine.open:
+            mine.cursor_score = scores(w)[mine.cursor]
         number = next_demand(w)
+    score, job = math.inf, w.job_count
+    if number >= 0:
+        score, job = demand(w, number).cursor_score, waiting(w)[demand(w, number).cursor]
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        if mine.passing:
+            mine.passing = False
+            pass_over_before(w, demand(w, i).active, score, job)
+            seek(w, rules, demand(w, i).active, mine.low)
     return number
+
+
+@inner
+def _is_to_wait(w: World, number: int) -> bool:
+    """Whether the next job of a demand could start, but would leave too few GPUs free."""
+    mine = demand(w, number)
+    return mine.fits and takes_too_much(w, number, mine.cursor)
 
 
 @inner

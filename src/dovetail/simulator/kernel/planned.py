@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.kernel.admission import admissible, forget_spent, option_fits, spend
+from dovetail.simulator.kernel.node_classes import place_by_rank
 from dovetail.simulator.kernel.placement import place
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
@@ -50,6 +51,10 @@ def find_nodes(w: World, rules: Rules, job: int) -> int:
     """Nodes for a job; returns the option used, its nodes picked, or -1."""
     if w.planner != 0 and has_choice(w, job):
         chosen = _ask(w.planner, job)
+        if chosen >= 0:
+            return chosen
+    if w.ranker != 0:
+        chosen = place_by_rank(w, job)
         if chosen >= 0:
             return chosen
     return place(w, rules.prefer, rules.few_switches, job)

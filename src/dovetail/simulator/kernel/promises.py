@@ -196,33 +196,54 @@ def _promise_before(w: World, job: int, limit: float, seen: int) -> bool:
 def _begin(w: World, number: int, length: float, limit: float, seen: int) -> float:
     """The earliest time before a limit at which an option has room for so long; inf: none."""
     this = option(w, number)
+    anew = seen == ANEW or w.gains - seen > GAIN_LOG
     if this.many + this.few > 1:
-        return _common_begin(w, number, length, limit)
+        # An earlier time must be one at which a set that has got room back takes a chunk. To look
+        # at every node for every gang after every end was nearly all that passes did.
+        after = w.now
+        if not anew:
+            after = _begin_on_gains(w, this.large_kinds, large(w, number), length, limit, seen)
+            if this.few > 0:
+                kinds, chunk = this.small_kinds, small(w, number)
+                after = min(after, _begin_on_gains(w, kinds, chunk, length, limit, seen))
+        return _common_begin(w, number, after, length, limit) if after < limit else math.inf
     kinds, chunk = this.large_kinds, large(w, number)
+    if not anew:
+        return _begin_on_gains(w, kinds, chunk, length, limit, seen)
     best = math.inf
-    if seen == ANEW or w.gains - seen > GAIN_LOG:
-        for at in range(w.set_count):
-            if node_set(w, at).kinds & kinds:
-                best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
-                limit = min(limit, best)
-    else:  # elsewhere nothing has become free since no earlier time was found
-        for i in range(seen, w.gains):
-            at = gain(w, i % GAIN_LOG).node_set
-            if node_set(w, at).kinds & kinds:
-                best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
-                limit = min(limit, best)
+    for at in range(w.set_count):
+        if node_set(w, at).kinds & kinds:
+            best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
+            limit = min(limit, best)
     return best
 
 
 @inner
-def _common_begin(w: World, number: int, length: float, limit: float) -> float:
-    """The earliest time at which enough nodes admit all chunks of an option at once.
+def _begin_on_gains(
+    w: World, kinds: int, chunk: Chunk, length: float, limit: float, seen: int
+) -> float:
+    """The earliest time before a limit at which a set that has got room back since takes a chunk.
+
+    Elsewhere nothing has become free since no earlier time was found.
+    """
+    best = math.inf
+    for i in range(seen, w.gains):
+        at = gain(w, i % GAIN_LOG).node_set
+        if node_set(w, at).kinds & kinds:
+            best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
+            limit = min(limit, best)
+    return best
+
+
+@inner
+def _common_begin(w: World, number: int, after: float, length: float, limit: float) -> float:
+    """The earliest time from `after` on at which enough nodes admit all chunks of an option.
 
     Every node names the earliest time that suits it; the n-th earliest of these is a bound
     that no solution beats. Raise the time to it until the nodes agree.
     """
     this = option(w, number)
-    begin = w.now
+    begin = after
     while True:
         bound = _nth_begin(w, this.large_kinds, large(w, number), begin, length, this.many, limit)
         if this.few > 0 and bound < math.inf:

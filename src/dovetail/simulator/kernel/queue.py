@@ -117,13 +117,12 @@ def rescore(w: World, rules: Rules) -> None:
     )  # fmt: skip
     count = 0
     for i in range(w.active_count):
-        number = demand(w, i).active
-        mine = demand(w, number)
+        mine, spared = demand(w, demand(w, i).active), spared_gpus(w, demand(w, i).active)
         for at in range(mine.low, mine.high):
             values[at] = new_scores[count] if new_scores[count] < WORST else WORST
             gate[at], keep[at] = new_gates[count], new_keeps[count]
-            if mine.fits and takes_too_much(w, number, at):
-                values[at] = math.inf  # all at once: passed over in their turn, each costs a search
+            if mine.fits and keep[at] > spared:
+                values[at] = math.inf
             count += 1
 
 
@@ -138,7 +137,7 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
     best = -1
     if w.now + mine.shortest / mine.speed <= mine.latest_end:
         if rules.unsorted:
-            best = lowest(w, number)
+            best = lowest(w, number, math.inf)
         else:
             at = begin  # where any end will do, jobs need not be fetched from memory
             while (
@@ -160,32 +159,61 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
 
 
 @inner
+def shortest_left(w: World, rules: Rules, number: int) -> float:
+    """The lowest estimate among the jobs of a demand that this pass has not passed over."""
+    mine, rows, values, shortest = demand(w, number), waiting(w), scores(w), math.inf
+    for at in range(mine.low if rules.unsorted else mine.cursor, mine.high):
+        if not rules.unsorted or values[at] < math.inf:
+            shortest = min(shortest, job_facts(w, rows[at]).reserve)
+    return shortest
+
+
+@inner
 def ends_in_time(w: World, job: int, speed: float, latest_end: float) -> bool:
     """Whether a job started now would end by then, by estimate, at this speed."""
     return w.now + job_facts(w, job).reserve / speed <= latest_end
 
 
 @inner
-def takes_too_much(w: World, number: int, at: int) -> bool:
-    """Whether a job, started now, would leave fewer GPUs free than it is to leave.
+def spared_gpus(w: World, number: int) -> float:
+    """GPUs that a job of this demand, started now, would leave free: who is to leave more waits.
 
-    Where everything is idle it never does: a job that may not even start there never would.
+    Where everything is idle nobody does: a job that may not even start there never would.
     """
-    keep = keeps(w)[at]
-    if keep <= 0.0:
-        return False
-    free, whole, kinds = 0, 0, demand(w, number).kinds
+    mine, free, whole = demand(w, number), 0, 0
     for i in range(w.kind_count):
-        if kinds >> i & 1:
+        if mine.kinds >> i & 1:
             free += kind(w, i).free
             whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first)
-    return free < whole and free - job_facts(w, waiting(w)[at]).gpus < keep
+    if free == whole:
+        return math.inf
+    return max(0.0, float(free - job_facts(w, waiting(w)[mine.low]).gpus))
 
 
 @inner
-def lowest(w: World, number: int) -> int:
-    """Position of the lowest (score, job) that ends in time; jobs passed over score inf."""
+def takes_too_much(w: World, number: int, at: int) -> bool:
+    """Whether a job, started now, would leave fewer GPUs free than it is to leave."""
+    return keeps(w)[at] > 0.0 and keeps(w)[at] > spared_gpus(w, number)
+
+
+@inner
+def pass_over_before(w: World, number: int, score: float, job: int) -> None:
+    """Pass over all jobs of a demand before (score, job) that take too much."""
+    mine, rows, values, keep = demand(w, number), waiting(w), scores(w), keeps(w)
+    spared = spared_gpus(w, number)
+    for at in range(mine.low, mine.high):
+        if keep[at] > spared and (values[at] < score or (values[at] == score and rows[at] < job)):
+            values[at] = math.inf
+
+
+@inner
+def lowest(w: World, number: int, spared: float) -> int:
+    """Position of the lowest (score, job) that ends in time; jobs passed over score inf.
+
+    Only jobs that are to leave no more GPUs free than `spared`.
+    """
     mine, rows, values, gate = demand(w, number), waiting(w), scores(w), gates(w)
+    keep = keeps(w)
     best, best_score = -1, math.inf
     latest_end = mine.latest_end
     for at in range(mine.low, mine.high):
@@ -196,7 +224,7 @@ def lowest(w: World, number: int) -> int:
             continue
         if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
             continue
-        if mine.behind and gate[at] < 0.0:
+        if (mine.behind and gate[at] < 0.0) or keep[at] > spared:
             continue
         best, best_score = at, score
     return best

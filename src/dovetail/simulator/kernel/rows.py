@@ -18,6 +18,7 @@ class World(Row):
     kind_count: int
     account_count: int
     demand_count: int
+    kind_set_count: int
     most_gpus: int  # GPUs of the largest node
     events: int  # so far
     submitted: int  # row of the next job to be submitted
@@ -31,7 +32,11 @@ class World(Row):
     reservation_count: int
     hold_count: int  # holds of this cycle
     search: int  # number of the search for nodes in hand
-    changes: int  # of what is free or reserved, so far
+    changed: int  # entries of the log of changed nodes, so far
+    shape_count: int
+    watcher_count: int
+    watches: int  # how often calendars were asked, so far
+    reservations_made: int  # so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
@@ -48,6 +53,8 @@ class World(Row):
     last_cycle: float  # when it was
     news: bool  # something has happened since
     planner: int  # address of a function that picks nodes for a job; 0: none
+    ranker: int  # address of a function that ranks classes of nodes; 0: none
+    class_count: int  # classes of nodes found by the search in hand
     # conservative backfilling: promises and what they leave
     set_count: int  # node sets; 0: nobody is promised anything
     promising: bool  # what starts must leave room for promises
@@ -73,13 +80,19 @@ class World(Row):
     members: int  # [nodes] Member: the nodes of each kind, ascending
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
-    releases: int  # [nodes * (most GPUs + 1)] Release
-    blocks: int  # calendars: sorted release times, in blocks of entries
+    shapes: int  # [shapes] Shape
+    shape_groups: int  # ShapeGroup: for each kind
+    kind_shapes: int  # KindShape: the shapes that may use each kind, group by group
+    tallies: int  # [kinds * shapes] Tally: a row for each reservation
+    watchers: int  # [watchers] Watcher
+    ready_times: int  # [watchers * nodes] ReadyTime
+    change_log: int  # [nodes] Change: the last nodes that changed, in a ring
+    blocks: int  # calendars: sorted times, in blocks of entries
     entries: int
-    rooms: int  # [most GPUs + 1] Room
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
+    kind_sets: int  # [distinct kinds of demands] KindSet
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
@@ -97,6 +110,8 @@ class World(Row):
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
     claims: int  # [parts] Claim
+    node_classes: int  # [CLASSES] NodeClassFacts, where a placement ranks them
+    class_slots: int  # [kinds * (most GPUs + 1) * KEYS] ClassSlot
     gain_log: int  # [GAIN_LOG] Gain: the last of the gains, in a ring
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
@@ -137,7 +152,12 @@ class NodeRow(Row):
     used_by: int  # the last gang that picked it, so that gangs spread
     hold: int  # its first hold; -1: none
     node_set: int  # the set in which promises count it
-    stale: bool  # release times no longer right
+    stale: bool  # its slots may be out of order
+    # what it has at the time of a reservation, if nothing new starts
+    later_of: int  # that reservation; 0: not known
+    later_gpus: int
+    later_cpus: int
+    later_memory: int
     # lists kept beside the table: entry i belongs to position i, not to node i
     picked: int  # nodes for the job in hand
     stale_node: int
@@ -161,30 +181,30 @@ class Reservation(Row):
     demand: int  # of the job that it is for
     option: int  # in which that job is to start
     kinds: int  # bit k: that option may use nodes of kind k
-    gpus_only: bool  # it asks for no CPUs and no memory
+    serial: int  # no other one ever has it
     spare_large: int  # nodes with room for its large chunk then, beyond those that it needs
     spare_small: int  # the same for large and small chunks together
     spent_large: int  # of these, what the chunks already chosen for the job in hand take
     spent_small: int
-    counted: bool  # the lost_... of the levels of its kinds are up to date
-    # tallies of nodes in a search for room
-    lost_large: int
-    lost_small: int
-    lost_both: int
+    tally: int  # the last shape that has been counted for it; -1: none
+    barren: int  # the last of these that no node is left for; -1: none
 
 
 class KindRow(Row):
     """Nodes that differ in name and switch only."""
 
     gpus: int  # of one node
+    cpus: int
+    memory: int
     free: int  # GPUs, on all of them
+    idle: int  # nodes without jobs
     first: int  # its members are members[first:last]
     last: int
     words: int  # of one bitmap over its members
     reserved: float  # when the EASY reservation that may use it begins; inf: none
     reservation: int  # its number
-    cursor_block: int  # of a walk through its calendar
-    cursor_entry: int
+    group_first: int  # shape_groups[group_first:group_last] may use it
+    group_last: int
 
 
 class Member(Row):
@@ -199,24 +219,71 @@ class Level(Row):
     search: int  # the last search for nodes that looked here
     cursor: int  # how far it came, as a place among the nodes of the kind
     preference: float  # what the placement thinks of such nodes in that search
-    calendar: int  # first block of the release times of so many GPUs; -1: no chunk has this size
-    blocks: int  # blocks in use
-    block_limit: int
-    # Nodes with so many GPUs free where a chunk of that size, if it ends too late, costs the
-    # reserved job a node for a large chunk, for a small one, for both.
-    lost_large: int
-    lost_small: int
-    lost_both: int
 
 
 class Bitmap(Row):
     bits: Word
 
 
-class Release(Row):
-    """When something is free by estimate; -inf: now."""
+class Shape(Row):
+    """Chunks that ask for the same of the same nodes, and how many nodes have room for one now.
+
+    What can never run short on any of these nodes is left out.
+    """
+
+    kinds: int  # bit k: may use nodes of kind k; not a Chunk with more behind it, for Numba
+    gpus: int
+    cpus: int
+    memory: int
+    free: int  # nodes with room now
+    watcher: int  # whose calendar is this shape's; -1: none
+
+
+class ShapeGroup(Row):
+    """Shapes that may use nodes of a kind and ask for as many GPUs and CPUs."""
+
+    gpus: int
+    cpus: int
+    first: int  # kind_shapes[first:last], by memory
+    last: int
+
+
+class KindShape(Row):
+    memory: int
+    shape: int
+
+
+class Tally(Row):
+    """Nodes with room for a shape where a chunk, if it ends too late, costs the reserved job a node
+    for a large chunk, for a small one, for both."""
+
+    serial: int  # the reservation that it was counted for
+    next: int  # the shape that was counted before this one; -1: none
+    next_barren: int  # the one before that no node was left for; -1: none
+    lost_large: int
+    lost_small: int
+    lost_both: int
+
+
+class Watcher(Row):
+    """The calendar of a shape: when nodes that have no room for it now will have, by estimate."""
+
+    shape: int  # -1: none yet
+    seen: int  # entries of the log of changed nodes that it has taken in
+    used: int  # when it was last asked
+    calendar: int  # its first block
+    blocks: int  # in use
+    block_limit: int
+
+
+class ReadyTime(Row):
+    """When a node has room by estimate; -inf: now."""
 
     time: float
+
+
+class Change(Row):
+    node: int
 
 
 class Block(Row):
@@ -228,19 +295,10 @@ class Block(Row):
 
 
 class Entry(Row):
-    """So many nodes of a kind have so many GPUs free from this time on."""
+    """So many nodes have room from this time on."""
 
     time: float
     nodes: int
-
-
-class Room(Row):
-    """How many nodes of some kinds have so many GPUs free: the last answer, while it holds."""
-
-    changes: int  # of the world when it was counted
-    kinds: int
-    free: int
-    beside: int  # of these, for jobs that end after the reserved one begins; -1: not counted
 
 
 class Candidate(Row):
@@ -256,6 +314,7 @@ class Demand(Row):
     kinds: int  # bit k: may use nodes of kind k
     gpus: int  # of one of its jobs, on all nodes together
     speed: float  # of its fastest option
+    kind_set: int  # the row of its kinds among all distinct ones
     option_first: int
     option_last: int
     first: int  # where its list may begin
@@ -270,9 +329,20 @@ class Demand(Row):
     open: bool  # still to be considered
     cursor: int  # its next job, as a position in `waiting`
     cursor_score: float
+    passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
     latest_end: float  # a job that ends later would delay a reservation
     # list kept beside the table
     active: int
+
+
+class KindSet(Row):
+    """What a policy is told of the kinds that some demands may use, at a pass."""
+
+    kinds: int
+    free_gpus: int
+    idle_nodes: int
+    own_gpus: int  # asked for by waiting jobs that may use just these
+    queued_gpus: int  # by all that may use any of these
 
 
 class OptionRow(Row):
@@ -284,6 +354,8 @@ class OptionRow(Row):
     large_kinds: int  # bit k: a node of kind k can ever host a large chunk
     small_kinds: int
     speed: float
+    large_shape: int
+    small_shape: int
 
 
 class Chunk(Row):

@@ -17,6 +17,7 @@ from dovetail.simulator.kernel.passes import (
     pass_without_backfilling,
     start_next,
 )
+from dovetail.simulator.kernel.queue import shortest_left
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import demand, job_facts, node, option, run_of, waiting
@@ -63,7 +64,7 @@ def run_cycle(w: World, rules: Rules) -> bool:
             planned |= kinds
             pass_over(w, rules, number)
         looked_at += 1
-        hope = _next_hope(w, hope)
+        hope = _next_hope(w, rules, hope)
         if hope == w.active_count:
             break
         number = next_job(w, rules)
@@ -72,19 +73,26 @@ def run_cycle(w: World, rules: Rules) -> bool:
 
 
 @inner
-def _next_hope(w: World, at: int) -> int:
+def _next_hope(w: World, rules: Rules, at: int) -> int:
     """The first active demand from `at` on of which a job might still start in this cycle.
 
     A plan leaves ever less room, so that a demand without hope stays so until a start changes
     the list. Without this, every cycle planned the whole queue: KTH took twice as long.
     """
     while at < w.active_count:
-        mine = demand(w, demand(w, at).active)
-        end = w.now + mine.shortest / mine.speed
-        if mine.open and demand_fits(w, demand(w, at).active, end):
-            break
+        number = demand(w, at).active
+        if demand(w, number).open and _has_hope(w, number, demand(w, number).shortest):
+            # The shortest job may be gone or planned by now: that bound kept hope for whole cycles.
+            if _has_hope(w, number, shortest_left(w, rules, number)):
+                break
         at += 1
     return at
+
+
+@inner
+def _has_hope(w: World, number: int, estimate: float) -> bool:
+    """Whether a job of a demand with this estimate could start now."""
+    return demand_fits(w, number, w.now + estimate / demand(w, number).speed)
 
 
 @inner

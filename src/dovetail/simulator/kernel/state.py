@@ -20,6 +20,7 @@ from dovetail.simulator.kernel.rows import (
     Bitmap,
     Block,
     Candidate,
+    Change,
     Chunk,
     Claim,
     Demand,
@@ -28,6 +29,8 @@ from dovetail.simulator.kernel.rows import (
     Gain,
     Hold,
     KindRow,
+    KindSet,
+    KindShape,
     Level,
     Member,
     NodeRow,
@@ -35,12 +38,15 @@ from dovetail.simulator.kernel.rows import (
     OptionRow,
     Part,
     Promise,
-    Release,
+    ReadyTime,
     Reservation,
-    Room,
     RunRow,
+    Shape,
+    ShapeGroup,
     Slot,
     Step,
+    Tally,
+    Watcher,
     World,
 )
 
@@ -55,11 +61,17 @@ kind = row_accessor(World, "kinds", KindRow)
 member = row_accessor(World, "members", Member)
 levels = row_accessor(World, "levels", Level)
 bitmap = row_accessor(World, "words", Bitmap)
-releases = row_accessor(World, "releases", Release)
+shape = row_accessor(World, "shapes", Shape)
+shape_group = row_accessor(World, "shape_groups", ShapeGroup)
+kind_shape = row_accessor(World, "kind_shapes", KindShape)
+tallies = row_accessor(World, "tallies", Tally)
+watcher = row_accessor(World, "watchers", Watcher)
+ready_times = row_accessor(World, "ready_times", ReadyTime)
+change = row_accessor(World, "change_log", Change)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)
 candidate = row_accessor(World, "candidates", Candidate)
-room = row_accessor(World, "rooms", Room)
+kind_set = row_accessor(World, "kind_sets", KindSet)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", OptionRow)
 chunks = row_accessor(World, "chunks", Chunk)
@@ -106,8 +118,13 @@ def level(w: World, kind: int, gpus: int) -> Level:
 
 
 @inner
-def release(w: World, node: int, gpus: int) -> Release:
-    return releases(w, node * (w.most_gpus + 1) + gpus)
+def tally(w: World, reservation: int, shape: int) -> Tally:
+    return tallies(w, reservation * w.shape_count + shape)
+
+
+@inner
+def ready(w: World, watcher: int, node: int) -> ReadyTime:
+    return ready_times(w, watcher * w.node_count + node)
 
 
 @inner

@@ -54,18 +54,25 @@ def choose(w: World, rules: Rules, job: int) -> int:
     mine = demand(w, number)
     kinds, reserved = mine.kinds, reserved_kinds(w)
     if mine.fits:
-        chosen = find_nodes(w, rules, job)
-        if chosen >= 0:
-            start(w, job, chosen)
-            run_of(w, job).backfilled = kinds & reserved != 0
-            remove(w, rules, number, _position(w, number, job))
-            if mine.active_at >= 0:
-                seek(w, rules, number, mine.low)
-        else:  # no candidate after all: never ask about it twice
-            mine.open = False
-    else:
-        reservations.make_reservation(w, number)
-        reserved |= kinds
+        return start_on_picked(w, rules, job, find_nodes(w, rules, job))
+    reservations.make_reservation(w, number)
+    mine.open = False
+    return narrow(w, rules, kinds, reserved | kinds)
+
+
+@inner
+def start_on_picked(w: World, rules: Rules, job: int, chosen: int) -> int:
+    """Start a candidate in an option, on the nodes picked; -1: no nodes were found for it."""
+    number = run_of(w, job).demand
+    mine = demand(w, number)
+    kinds, reserved = mine.kinds, reserved_kinds(w)
+    if chosen >= 0:
+        start(w, job, chosen)
+        run_of(w, job).backfilled = kinds & reserved != 0
+        remove(w, rules, number, _position(w, number, job))
+        if mine.active_at >= 0:
+            seek(w, rules, number, mine.low)
+    else:  # no candidate after all: never ask about it twice
         mine.open = False
     return narrow(w, rules, kinds, reserved)
 

@@ -99,7 +99,7 @@ def _tell_tasks_apart(table: RawTable) -> None:
 def _facts(mark: str) -> dict[str, object]:
     try:
         said = json.loads(mark)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return {}
     return said if isinstance(said, dict) else {}
 

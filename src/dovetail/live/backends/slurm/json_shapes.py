@@ -31,7 +31,7 @@ def answer_of(text: str | bytes, source: str) -> Json:
     """An answer without errors; with them its lists are empty, which looks like an idle cluster."""
     try:
         answer = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unreadable(f"{source}: not JSON: {error}") from None
     if not isinstance(answer, dict):
         raise Unreadable(f"{source}: expected a table, got {type(answer).__name__}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 
 from prometheus_client import CollectorRegistry
@@ -47,6 +47,7 @@ class Metrics(Collector):
         self._fresh = math.nan  # steady time of the last good snapshot
         self._server: MetricsServer | None = None
         self._tried: float | None = None  # steady time of the last try that failed
+        self._more: Callable[[], Iterable[Metric]] = tuple
 
     def observe(self, report: CycleReport) -> None:
         """Take in what one cycle did."""
@@ -66,7 +67,12 @@ class Metrics(Collector):
     def collect(self) -> Iterable[Metric]:
         """For the registry: everything as it is now."""
         totals, last = self._told
-        return families(totals, last, time.monotonic() - self._fresh)
+        yield from families(totals, last, time.monotonic() - self._fresh)
+        yield from self._more()
+
+    def also(self, more: Callable[[], Iterable[Metric]]) -> None:
+        """Serve these families, too."""
+        self._more = more
 
     def start(self) -> None:
         """Serve, unless the port is 0."""

@@ -1,0 +1,164 @@
+"""Speed where jobs ask for memory: RICC, a growing number of demands, a month of a million jobs.
+
+python -m benchmarks.run demands
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.simulator import queue_depth
+from benchmarks.workloads import GPUS_PER_NODE, folder, synthetic
+from dovetail.domain.cluster import Cluster, Node
+from dovetail.domain.policy import Backfill, BackfillRule, SlurmBackfill
+from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
+from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.policy import policy_named
+from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import make_estimates
+from dovetail.simulator import simulate
+from dovetail.traces.read import read_trace
+
+RICC_NODES, RICC_MEMORY = 1024, 12.0
+"""Nodes of eight processors, GB of each."""
+
+RICC_ORDERS = ("fcfs", "saf", "f1", "dovetail", "wfp3", "slurm-multifactor")
+RICC_JOBS, RICC_FEW_JOBS = 100_000, 5_000
+"""Of the trace, from its start; the second for ways of backfilling that plan every job."""
+
+DEMANDS = (10, 30, 100, 300, 1000)
+GROWTH_NODES, GROWTH_JOBS, MEMORY = 256, 100_000, 256.0
+MONTH_NODES, MONTH_JOBS = 2000, 1_000_000
+REPEATS = 3
+
+
+def site(nodes: int, memory: float) -> Cluster:
+    return Cluster(
+        tuple(Node(f"n{i}", GPUS_PER_NODE, memory_gb=memory) for i in range(nodes)),
+        name=f"{nodes}x{GPUS_PER_NODE}, {memory:g} GB",
+    )
+
+
+def play(
+    trace: Trace, cluster: Cluster, order: str, backfill: BackfillRule = Backfill.EASY
+) -> Schedule:
+    estimates = make_estimates(trace, "limit" if np.isfinite(trace.jobs.limit).all() else "noisy:1")
+    ordering, _ = policy_named(order)
+    return simulate(trace, cluster, ordering, PLACEMENTS["best-fit"], backfill, estimates, HISTORY)
+
+
+def ricc(say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """The first jobs of RICC, with the memory that they ask for, on nodes that have 12 GB."""
+    path = folder() / "pwa_ricc_2010.parquet"
+    if not path.exists():
+        return []
+    whole, rows = read_trace(path, repair=("all",)), []
+    cases: list[tuple[str, BackfillRule, int]] = [
+        *((order, Backfill.EASY, RICC_JOBS) for order in RICC_ORDERS),
+        ("fcfs", SlurmBackfill(), RICC_FEW_JOBS),
+        ("fcfs", Backfill.CONSERVATIVE, RICC_FEW_JOBS),
+    ]
+    for order, backfill, jobs in cases:
+        trace = whole.slice(0, jobs)
+        runs = [play(trace, site(RICC_NODES, RICC_MEMORY), order, backfill) for _ in range(REPEATS)]
+        mean, most = queue_depth(runs[0])
+        row = {
+            "order": order,
+            "backfill": backfill.value,
+            "jobs": jobs,
+            "jobs_per_second_median": round(
+                statistics.median(jobs / run.sim_seconds for run in runs)
+            ),
+            "waiting_mean": round(mean, 1),
+            "waiting_most": most,
+        }
+        rows.append(row)
+        say(
+            f"RICC {order} {row['backfill']}, {jobs:,} jobs: "
+            f"{row['jobs_per_second_median']:,} jobs/s, {row['waiting_mean']} waiting"
+        )
+    return rows
+
+
+def on_one_node(trace: Trace) -> Trace:
+    """Jobs of 1, 2, 4 or 8 GPUs in the place of the trace's own, as much work in as much time."""
+    jobs = trace.jobs
+    gpus = 2 ** np.ceil(np.log2(np.minimum(jobs.gpus, GPUS_PER_NODE))).astype(np.int64)
+    faster = float(np.sum(gpus * jobs.run) / np.sum(jobs.gpus * jobs.run))
+    return Trace(replace(jobs, gpus=gpus, submit=jobs.submit * faster), trace.name)
+
+
+def asking(trace: Trace, demands: int) -> Trace:
+    """The same jobs, each with one of so many amounts of memory for its number of GPUs.
+
+    Amounts lie evenly between nothing and what a node has for that many GPUs, half as much again
+    for small jobs: with few amounts or with many, memory runs short as often.
+    """
+    sizes, size = np.unique(trace.jobs.gpus, return_inverse=True)
+    amounts = max(1, round(demands / len(sizes)))
+    part = (np.random.default_rng(0).integers(amounts, size=len(trace)) + 0.5) / amounts
+    most = MEMORY / GPUS_PER_NODE * np.where(sizes < GPUS_PER_NODE, 1.5, 1.0)[size]
+    return Trace(replace(trace.jobs, memory=part * most * trace.jobs.gpus), trace.name)
+
+
+def growth(say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Cost of an event from 10 to 1,000 distinct demands, beside a logarithm."""
+    plain, rows = on_one_node(synthetic(GROWTH_NODES, GROWTH_JOBS, load=1.0)), []
+    for order in ("fcfs", "saf"):
+        costs: list[float] = []
+        for demands in DEMANDS:
+            trace = asking(plain, demands)
+            kinds = len(set(zip(trace.jobs.gpus.tolist(), trace.jobs.memory.tolist(), strict=True)))
+            runs = [play(trace, site(GROWTH_NODES, MEMORY), order) for _ in range(REPEATS)]
+            costs.append(min(run.sim_seconds for run in runs) / runs[0].events)
+            row = {
+                "order": order,
+                "demands": kinds,
+                "nanoseconds_per_event": round(1e9 * costs[-1]),
+                "times_the_first": round(costs[-1] / costs[0], 2),
+                "logarithm": round(math.log(demands) / math.log(DEMANDS[0]), 2),
+                "waiting_mean": round(queue_depth(runs[0])[0], 1),
+            }
+            rows.append(row)
+            say(
+                f"{order}, {kinds} demands: {row['nanoseconds_per_event']} ns an event, "
+                f"{row['times_the_first']} times the first (a logarithm: {row['logarithm']}), "
+                f"{row['waiting_mean']} waiting"
+            )
+    return rows
+
+
+def month(say: Callable[[str], None]) -> dict[str, Any]:
+    """A million jobs with a hundred demands on 2,000 nodes, from tables to schedule."""
+    trace = asking(synthetic(MONTH_NODES, MONTH_JOBS, load=0.9), 100)
+    began = time.perf_counter()
+    found = play(trace, site(MONTH_NODES, MEMORY), "fcfs")
+    seconds = time.perf_counter() - began
+    row = {
+        "jobs": MONTH_JOBS,
+        "nodes": MONTH_NODES,
+        "days": round(float(np.ptp(trace.jobs.submit)) / 86_400, 1),
+        "seconds": round(seconds, 1),
+        "simulated_seconds": round(found.sim_seconds, 1),
+        "gigabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+        "waiting_mean": round(queue_depth(found)[0], 1),
+    }
+    say(
+        f"{MONTH_JOBS:,} jobs on {MONTH_NODES:,} nodes: {row['seconds']} s, {row['gigabytes']} GB, "
+        f"{row['waiting_mean']} waiting"
+    )
+    return row
+
+
+def run(say: Callable[[str], None] = print) -> dict[str, Any]:
+    play(asking(synthetic(16, jobs=200, load=0.5), 10), site(16, MEMORY), "fcfs")  # compile
+    return {"month": month(say), "ricc": ricc(say), "growth": growth(say)}

@@ -1,0 +1,255 @@
+"""Two agents on a partition of thirty mixed nodes, on the unseen tenth: `make bench-marl`.
+
+For each history and kind of knowledge: the nine baselines, SAF, F1, Slurm's order, `dovetail` and
+the choice; the pair, the selector with best-fit, and the allocator under SAF and under FCFS, each
+trained with several seeds. What is finished lies in benchmarks/models/marl and is not repeated.
+
+python -m benchmarks.run marl                                  # all; many hours
+python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 6000   # a part of it
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.marl_sites import PARTITION, SITES, open_site
+from dovetail.agents.catalogue import ChoiceConfig
+from dovetail.agents.choice.candidates import PolicyCandidate
+from dovetail.agents.choice.cells import SiteHistory, open_history
+from dovetail.agents.history import Site, facts
+from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
+from dovetail.agents.training import LEARNING, train
+from dovetail.domain.jobs import Floats
+from dovetail.domain.schedule import Schedule
+from dovetail.evaluation.report.charts import busy_share
+from dovetail.evaluation.run import Run
+from dovetail.evaluation.standing import measure
+from dovetail.evaluation.statistics import ratio_of_means
+from dovetail.evaluation.unseen import BLOCKS, Draws, first_unseen, kinds_known
+from dovetail.evaluation.warm_windows import evaluate_windows
+from dovetail.policies.learned.checkpoint import CARD_FILE, load_checkpoint, save_checkpoint
+from dovetail.policies.policy import Policy
+
+MODELS = Path(__file__).parent / "models" / "marl"
+NINE = tuple(
+    f"{order}@{place}"
+    for place in ("best-fit", "topology-aware", "first-available")
+    for order in ("fcfs", "lcfs", "sjf")
+)
+OTHERS = ("saf@best-fit", "f1@best-fit", "slurm-multifactor@best-fit", "dovetail")
+ARMS: dict[str, dict[str, str]] = {
+    "pair": {},
+    "selector": {"allocator": "best-fit"},
+    "allocator-saf": {"selector": "saf"},
+    "allocator-fcfs": {"selector": "fcfs"},
+}
+METRICS = ("wait", "turnaround", "bsld")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much of it is done; the result says so."""
+
+    jobs: int = 30_000  # of a history, its last ones
+    load: float = 0.95
+    seeds: int = 5  # of the pair
+    half_seeds: int = 5  # of arms in which one half learns
+    epochs: int = 30
+    episodes: int = 60  # of an epoch
+    windows: int = 10
+    knowledge: str = "predicted,limit"
+
+
+def run(
+    traces: tuple[str, ...] = SITES,
+    arms: tuple[str, ...] = tuple(ARMS),
+    size: Size = Size(),  # noqa: B008 - it is frozen
+) -> dict[str, Any]:
+    from benchmarks.marl_latency import measure_latency
+
+    latency = measure_latency()  # before torch is loaded
+    for name in traces:
+        measure_site(name, arms, size)
+    found = {name: MODELS / name / "result.json" for name in SITES}
+    return {
+        "partition": PARTITION,
+        "latency": latency,
+        "traces": {
+            name: json.loads(path.read_text(encoding="utf-8"))
+            for name, path in found.items()
+            if path.exists()
+        },
+    }
+
+
+def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
+    """Train what is missing, then measure everything on the last tenth."""
+    site = open_site(name, size.jobs, size.load)
+    result: dict[str, Any] = {"size": asdict(size), "jobs": len(site.trace), "knowledge": {}}
+    for kind in kinds_known(site.trace):
+        if kind not in size.knowledge.split(","):
+            continue
+        start = _Start(site, open_history(site, kind), _choice(name, kind, site))
+        trained = {
+            f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size)
+            for arm in arms
+            for seed in range(size.half_seeds if ARMS[arm] else size.seeds)
+        }
+        result["knowledge"][kind] = _measured(site, kind, trained, size)
+        (MODELS / name).mkdir(parents=True, exist_ok=True)
+        text = json.dumps(result, indent=1, sort_keys=True)
+        (MODELS / name / "result.json").write_text(text, encoding="utf-8")
+
+
+class _Start(NamedTuple):
+    """What all trainings of a history share."""
+
+    site: Site
+    history: SiteHistory
+    choice: dict[str, Any]
+
+
+def _choice(name: str, kind: str, site: Site) -> dict[str, Any]:
+    """The best heuristic pair and estimates by the validation part: one for all arms and seeds."""
+    config = ChoiceConfig(estimates=kind)
+    train("choice", None, [site], MODELS / name / kind / "choice", config, _say)
+    found: dict[str, Any] = load_checkpoint(MODELS / name / kind / "choice").card["choice"]
+    return found
+
+
+def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Size) -> Path:
+    from dovetail.agents.selector_allocator.training import learn
+
+    path = MODELS / name / kind / f"{arm}-{seed}"
+    clock = path / "seconds.json"
+    if clock.exists():
+        return path
+    config = SelectorAllocatorSettings(
+        epochs=size.epochs, episodes_per_epoch=size.episodes, estimates=kind, seed=seed,
+        environments=min(30, size.episodes), imitated=size.episodes, **ARMS[arm],
+    )  # fmt: skip
+    if not (path / CARD_FILE).exists():  # as if the choice had just been made
+        chosen = PolicyCandidate(*(start.choice[n] for n in ("order", "estimates", "placement")))
+        about = json.loads(json.dumps(facts("selector-allocator", config, [start.site])))
+        save_checkpoint(path, chosen.checkpoint({**about, "choice": start.choice}))
+    began, used = time.perf_counter(), time.process_time()
+    train(
+        "selector-allocator", learn, [start.site], path, config,
+        lambda progress: _say(f"{name}, {kind}, {arm} {seed}: {progress}"),
+        histories=[start.history],
+    )  # fmt: skip
+    spent = {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - used,
+    }
+    clock.write_text(json.dumps(spent), encoding="utf-8")
+    _say(f"{name}, {kind}, {arm} {seed}: {spent}")
+    return path
+
+
+def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> dict[str, Any]:
+    draws, first = Draws(site.trace, kind, 0, 1), first_unseen(site.trace)
+    policies = {name: Policy.parse(name) for name in (*NINE, *OTHERS)}
+    some = next(iter(trained.values()))
+    chosen = load_checkpoint(some).card["choice"]
+    policies["choice"] = Policy.parse(f"{chosen['order']}@{chosen['placement']}")
+    policies |= {name: Policy(str(path / LEARNING)) for name, path in trained.items()}
+    blocks: dict[str, Floats] = {}
+    rows: dict[str, Any] = {}
+    for name, policy in policies.items():
+        told = draws.knowledge.estimates(chosen["estimates"], 0) if name == "choice" else None
+        schedule = Run(
+            site.trace, site.cluster, policy, told if told is not None else draws.of(policy)[0]
+        ).replay()
+        rows[name], blocks[name] = _row(schedule, first)
+        _say(f"{kind}: {name}: {rows[name]}")
+    best = min(NINE, key=lambda name: rows[name]["bsld"])
+    fair = min(NINE, key=lambda name: rows[name]["whole_bsld"])
+    arms = sorted({name.rpartition("-")[0] for name in trained})
+    for arm in arms:  # the mean of its seeds stands for an arm
+        own = [blocks[name] for name in trained if name.rpartition("-")[0] == arm]
+        blocks[arm] = np.mean(own, axis=0)
+    against = {
+        arm: {
+            rival: _ratios(blocks[arm], blocks[rival])
+            for rival in dict.fromkeys(
+                (best, fair, "fcfs@first-available", *OTHERS, "choice", *arms)
+            )
+            if rival != arm
+        }
+        for arm in arms
+    }
+    ordered = [policies[name] for name in (*trained, best, "saf@best-fit", "choice")]
+    windows = evaluate_windows(
+        site.trace, site.cluster, list(dict.fromkeys(ordered)), draws, first, size.windows
+    )
+    return {
+        "choice": chosen,
+        "best_of_nine": best,
+        "best_of_nine_on_all_jobs": fair,
+        "rows": rows,
+        "arms_against": against,
+        "gates": {name: load_checkpoint(path).card.get("gate") for name, path in trained.items()},
+        "training": {
+            name: json.loads((path / "seconds.json").read_text(encoding="utf-8"))
+            for name, path in trained.items()
+        },
+        "windows": [
+            {"policy": row.label.replace(f"{MODELS}/", ""), "wait": row.wait, "turnaround": row.jct, "bsld": row.bsld,
+             "first_against_this_bsld": asdict(row.bsld_ratio)}
+            for row in windows.rows
+        ],
+    }  # fmt: skip
+
+
+def _row(schedule: Schedule, first: int) -> tuple[dict[str, float], Floats]:
+    """Means over the unseen jobs and utilisation while they came; means of blocks of them."""
+    rows = first + np.flatnonzero(schedule.ran[first:])
+    values = measure(schedule, rows)
+    submit = schedule.trace.jobs.submit
+    span = np.array([submit[first], submit[-1]])
+    size = max(1, values.shape[1] // BLOCKS)
+    count = values.shape[1] // size
+    means = values[:, : count * size].reshape(len(METRICS), count, size).mean(axis=2)
+    row = dict(zip(METRICS, values.mean(axis=1).tolist(), strict=True))
+    row["utilisation"] = float(busy_share(schedule, span)[0])
+    row["wait_p95"] = float(np.percentile(values[0], 95))
+    # LCFS lets jobs of before pay for those that are measured: here they count, too.
+    whole = measure(schedule, np.flatnonzero(schedule.ran)).mean(axis=1).tolist()
+    row["whole_wait"], row["whole_bsld"] = whole[0], whole[2]
+    return row, means
+
+
+def _ratios(ours: Floats, theirs: Floats) -> dict[str, Any]:
+    """Of means, over paired blocks [metrics, blocks]; below 1 is better."""
+    return {metric: asdict(ratio_of_means(ours[i], theirs[i])) for i, metric in enumerate(METRICS)}
+
+
+def _say(text: object) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--traces", default=",".join(SITES))
+    options.add_argument("--arms", default=",".join(ARMS))
+    plain = Size()
+    for name, value in asdict(plain).items():
+        options.add_argument(f"--{name}", type=type(value), default=value)
+    given = vars(options.parse_args())
+    traces, arms = (tuple(given.pop(name).split(",")) for name in ("traces", "arms"))
+    result = run(traces, arms, Size(**given))
+    path = Path(__file__).parent / "results" / "marl.json"
+    path.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

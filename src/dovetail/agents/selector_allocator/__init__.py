@@ -1,0 +1,1 @@
+"""Two agents that learn together: a selector of jobs and an allocator of nodes."""

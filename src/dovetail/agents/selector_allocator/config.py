@@ -1,0 +1,68 @@
+"""How the selector and the allocator are trained; importable without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dovetail.agents.ppo.config import PpoConfig
+from dovetail.domain.errors import ConfigError
+from dovetail.envs.selector_allocator.config import ALLOCATOR, SELECTOR
+from dovetail.envs.selector_allocator.reward import RewardWeights
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.placement import PLACEMENTS
+
+LEARNED, FROZEN = "learned", "frozen"
+"""A half that learns, or that only imitates; any other word names the heuristic in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorAllocatorSettings:
+    """Stored with the checkpoint; the base pair is what was chosen, or the heuristics named."""
+
+    selector: str = LEARNED  # learned, frozen, or an ordering such as saf
+    allocator: str = LEARNED  # learned, frozen, or a placement such as best-fit
+    wait: float = 0.5  # what the metrics count in the shared reward
+    turnaround: float = 0.0
+    bsld: float = 0.5
+    utilisation: float = 0.0
+    imitated: int = 60  # episodes of the base pair that are imitated before learning
+    imitation_passes: int = 4  # over them
+    epochs: int = 30
+    episodes_per_epoch: int = 60
+    length: int = 256  # jobs of an episode
+    windows: int = 192  # to draw episodes from
+    validation_windows: int = 48
+    environments: int = 30  # played side by side
+    estimates: str = "predicted"
+    ppo: PpoConfig = PpoConfig(actor_rate=1e-3)  # noqa: RUF009 - it is frozen
+    validate_every: int = 3  # epochs
+    patience: int = 4  # validations without improvement
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in (
+            "imitated", "imitation_passes", "epochs", "episodes_per_epoch", "length", "windows",
+            "validation_windows", "environments", "validate_every", "patience",
+        ):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")
+        if self.seed < 0:
+            raise ConfigError(f"seed is {self.seed}, expected 0 or more")
+        if LEARNED not in (self.selector, self.allocator):
+            raise ConfigError("neither the selector nor the allocator learns; use --agent choice")
+        # Looking each part up is the check: an unknown name answers "did you mean".
+        if self.selector not in (LEARNED, FROZEN):
+            _ = ORDERINGS[self.selector]
+        if self.allocator not in (LEARNED, FROZEN):
+            _ = PLACEMENTS[self.allocator]
+        _ = self.weights
+
+    @property
+    def weights(self) -> RewardWeights:
+        return RewardWeights(self.wait, self.turnaround, self.bsld, self.utilisation)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The agents; a heuristic is not asked."""
+        halves = ((SELECTOR, self.selector), (ALLOCATOR, self.allocator))
+        return tuple(name for name, how in halves if how in (LEARNED, FROZEN))

@@ -1,0 +1,68 @@
+"""Windows made ready for two agents: those in which jobs wait, with what the base pair makes."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats
+from dovetail.envs.pool import TRIES, Ready, pack, rules_of, side_by_side, tables_of
+from dovetail.envs.selector_allocator.config import SelectorAllocatorConfig
+from dovetail.envs.selector_allocator.reward import METRIC_NAMES, measure_all
+from dovetail.envs.windows import STEPS, Episode
+from dovetail.simulator.kernel.loop import advance_easy
+from dovetail.simulator.node_classes import add_node_classes
+
+CALM = 1.0
+"""Seconds of mean wait under the base pair below which a window has nothing to decide."""
+
+
+class SelectorAllocatorPool:
+    """A configuration's windows; environments may share one, as nothing here changes."""
+
+    def __init__(self, config: SelectorAllocatorConfig) -> None:
+        self.config = config
+        self._order, self._place = config.base, config.place
+        self.rules = rules_of(self._order, self._place)
+        episodes = config.windows.episodes(self._order, np.random.default_rng(config.seed))
+        found: list[Ready] = []
+        scores: list[Floats] = []
+        for episode in islice(episodes, TRIES * config.pool):
+            base = self._played(episode)
+            if base[0] >= CALM:
+                found.append(self._ready(episode))
+                scores.append(base)
+            if len(found) == config.pool:
+                break
+        if len(found) < config.pool:
+            raise ConfigError(
+                f"only {len(found)} of {TRIES * config.pool} windows have jobs that wait, "
+                f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
+            )
+        self.windows = side_by_side(found)
+        self.base = np.stack(scores)  # [windows, metrics]
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def __deepcopy__(self, memo: Any) -> SelectorAllocatorPool:
+        return self
+
+    def _played(self, episode: Episode) -> Floats:
+        """The metrics of the base pair."""
+        tables = tables_of(episode, self._order, self.rules, self._place)
+        while advance_easy(tables.world, self.rules, STEPS):
+            pass
+        return measure_all(tables.world, episode.window.carried, episode.window.now)
+
+    def _ready(self, episode: Episode) -> Ready:
+        tables = tables_of(episode, self._order, self.rules, self._place)
+        add_node_classes(tables)
+        world, block = pack(tables)
+        return Ready(world, block, episode.window.carried, episode.window.now, 0.0)
+
+
+assert METRIC_NAMES[0] == "wait"  # what CALM is about
