@@ -166,8 +166,8 @@ def _make_programs(root: Root) -> None:
     """One launcher under the name of every program of Slurm's."""
     root.bin.mkdir()
     launcher = root.bin / "enter"
-    words = ["gcc", "-O2", "-Wall", "-Werror", f'-DROOT="{root.tree}"', LAUNCHER, "-o", launcher]
-    _run(words)
+    warnings = ["-O2", "-Wall", "-Werror"]
+    _run(["gcc", *warnings, f'-DROOT="{root.tree}"', str(LAUNCHER), "-o", str(launcher)])
     _run(["setcap", "cap_sys_chroot+ep", launcher])
     files = map(Path, _inside(root, ["dpkg", "-L", *PROGRAM_PACKAGES]).split())
     # Debian's alternatives give slurmctld-wlm its usual name.
