@@ -203,7 +203,8 @@ def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> di
             for name, path in trained.items()
         },
         "windows": [
-            {"policy": row.label.replace(f"{MODELS}/", ""), "wait": row.wait, "turnaround": row.jct, "bsld": row.bsld,
+            {"policy": row.label.replace(f"{MODELS}/", ""), "wait": row.wait,
+             "turnaround": row.jct, "bsld": row.bsld,
              "first_against_this_bsld": asdict(row.bsld_ratio)}
             for row in windows.rows
         ],
