@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .PHONY: demo docs test test-slurm-quick test-slurm-versions quick check fuzz bench bench-rltune bench-marl \
-	bench-adlro bench-mig bench-slurm clean
+	bench-adlro bench-mig bench-slurm bench-fidelity clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -63,6 +63,9 @@ bench-mig: $(VENV)/.dev  ## train and compare on sliced GPUs, half an hour
 bench-slurm: $(VENV)/.dev  ## a real Slurm with and without Dovetail, half an hour; root, Debian's Slurm
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run slurm
 	$(BIN)/python -m benchmarks.slurm_tables
+
+bench-fidelity: $(VENV)/.dev  ## 1,000 jobs through a real Slurm and the simulator, a quarter of an hour
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run fidelity
 
 fuzz: $(VENV)/.dev  ## spoilt input for every reader and fresh cases for the simulator, half an hour
 	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --cases 30000 --oracle-minutes 5

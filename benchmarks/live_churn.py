@@ -3,20 +3,23 @@
     python -m benchmarks.run live_churn
 
 The whole controller in active mode on a cluster in memory, a minute of its time in each cycle. The
-first cycle, which brings the whole queue into order, is told apart.
+first cycle, which brings the whole queue into order, is told apart. Queues of four kinds: jobs that
+may all be moved; jobs of three QOS, which bind; and one job in twenty, or every other one, of an
+account that is left alone, at priorities among the others: nobody may pass these.
 """
 
 from __future__ import annotations
 
 import statistics
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dovetail.live.backends.recorded import MemoryCluster, RecordedBackend
-from dovetail.live.config import GuardrailConfig, JournalConfig, LiveConfig
+from dovetail.live.config import ActConfig, GuardrailConfig, JournalConfig, LiveConfig
 from dovetail.live.cycle.actuator import Clocks
 from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
@@ -29,12 +32,29 @@ POLICIES = ("sjf", "saf", "wfp3", "dovetail")
 """The first two give a job one score for ever; those of the others change as it waits."""
 
 
-class Queue:
-    """Jobs of all sizes, whose own priority grows by a point a minute."""
+@dataclass(frozen=True)
+class Kind:
+    """What the site has declared about its jobs."""
 
-    def __init__(self, seed: int) -> None:
+    qos: tuple[int, ...] = (0,)  # what each QOS adds to a priority; drawn alike
+    untouched: float = 0.0  # part of the jobs that are of an account left alone
+
+
+KINDS = {
+    "plain": Kind(),
+    "three QOS": Kind(qos=(0, 3000, 10_000)),
+    "5 % untouched": Kind(untouched=0.05),
+    "50 % untouched": Kind(untouched=0.5),
+}
+
+
+class Queue:
+    """Jobs of all sizes."""
+
+    def __init__(self, seed: int, kind: Kind) -> None:
         self.cluster = MemoryCluster.of_nodes(NODES, GPUS)
-        self._draw = np.random.default_rng(seed)
+        self.cluster.qos.update({f"qos{i}": weight for i, weight in enumerate(kind.qos)})
+        self._draw, self._kind = np.random.default_rng(seed), kind
         for _ in range(WAITING + 30):
             self.arrive()
         self.cluster.advance(MINUTE)
@@ -49,6 +69,8 @@ class Queue:
             run=run,
             priority=1000 + int(self._draw.integers(0, 5000)),
             user=f"user{int(self._draw.integers(40))}",
+            qos=f"qos{int(self._draw.integers(len(self._kind.qos)))}",
+            account="apart" if self._draw.random() < self._kind.untouched else "lab",
         )
 
     def pass_time(self) -> None:
@@ -57,16 +79,19 @@ class Queue:
 
 
 def run() -> dict[str, Any]:
-    """Updates in each cycle, by policy."""
-    return {"waiting": WAITING, "cycles": CYCLES} | {name: _updates(name) for name in POLICIES}
+    """Updates in each cycle, by policy and kind of queue."""
+    return {"waiting": WAITING, "cycles": CYCLES} | {
+        kind: {name: updates(name, KINDS[kind]) for name in POLICIES} for kind in KINDS
+    }
 
 
-def _updates(policy: str) -> dict[str, float]:
-    queue = Queue(0)
+def updates(policy: str, kind: Kind, cycles: int = CYCLES) -> dict[str, float]:
+    queue = Queue(0, kind)
     backend, cluster = RecordedBackend(queue.cluster), queue.cluster
     with tempfile.TemporaryDirectory() as folder:
         config = LiveConfig(
             policy=policy,
+            act=ActConfig(exclude_accounts=("apart",)),
             journal=JournalConfig(path=str(Path(folder) / "journal.sqlite")),
             guardrails=GuardrailConfig(changes_per_hour=10**6),
         )
@@ -75,7 +100,7 @@ def _updates(policy: str) -> dict[str, float]:
             controller = LiveController(config, backend, journal, clocks=clocks)
             controller.enter(Mode.ACTIVE, "measuring")
             sent = []
-            for _ in range(CYCLES + 1):
+            for _ in range(cycles + 1):
                 sent.append(controller.cycle().sent)
                 queue.pass_time()
     first, *later = sent

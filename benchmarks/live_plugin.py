@@ -43,8 +43,12 @@ def run() -> dict[str, Any]:
         folder = Path(name)
         build_plugin(source, version, folder)
         options = plugin_options(folder, folder / "factors", plugin_folders(), speed=10.0)
-        # Jobs that wait shall wait: nothing is to start while we measure.
-        options = replace(options, scheduler="bf_max_job_test=10,default_queue_depth=10")
+        # Jobs that wait shall wait: nothing is to start while we measure. And nothing but the
+        # table shall tell them apart: with a weight for age, tasks that were split off minutes of
+        # the cluster's time apart differed by hundreds of points of their own, a table's by 50.
+        options = replace(
+            options, scheduler="bf_max_job_test=10,default_queue_depth=10", weights=()
+        )
         with Cluster(options) as cluster:
             result = _measure(Steered(cluster, folder / "factors"), folder)
     return {"slurm": version, "jobs": JOBS, **result}
@@ -70,7 +74,10 @@ def _measure(steered: Steered, folder: Path) -> dict[str, Any]:
         sent = _timed(lambda: actuator.send(_reversed(jobs, TIMES)))
     updates = steered.updates() - before
     steered.shows(_wanted(jobs, TIMES), timeout=60)
-    in_order = _in_order(steered, jobs)
+    has, wanted = cluster.priorities(), _wanted(jobs, TIMES)
+    in_order = sorted(jobs, key=has.__getitem__) == jobs
+    own = [has[job] - wanted[job] for job in jobs]
+    apart = max(own) - min(own)
     steered.remove()
     steered.shows(dict.fromkeys(jobs, 0), timeout=60)
     answers: list[Result] = []
@@ -84,6 +91,7 @@ def _measure(steered: Steered, folder: Path) -> dict[str, Any]:
         "shown_after_cluster_seconds": round(shown[0] * steered.cluster.options.speed, 1),
         "update_messages": updates,
         "in_the_wanted_order": in_order,
+        "own_priorities_apart": apart,
         f"apply_{MESSAGES}_as_messages_wall_seconds": round(messages[0], 4),
         f"apply_{MESSAGES}_as_messages_done": sum(answer.done for answer in answers),
     }
@@ -111,11 +119,6 @@ def _reversed(jobs: list[int], turn: int) -> list[Change]:
         Change(job, str(job), Knob.SITE_FACTOR, 0, factor, "measured")
         for job, factor in wanted.items()
     ]
-
-
-def _in_order(steered: Steered, jobs: list[int]) -> bool:
-    has = steered.cluster.priorities()
-    return sorted(jobs, key=has.__getitem__) == jobs
 
 
 def _apply(backend: Backend, changes: list[Change]) -> None:

@@ -70,6 +70,7 @@ def run() -> dict[str, Any]:
         if not path.exists():
             continue
         trace = read_trace(path, repair=("all",))
+        trace = Trace(trace.jobs.take(trace.jobs.gpus > 0), trace.name, trace.notes)
         trace = trace.slice(site.rows[0], min(site.rows[1], len(trace)))
         print(f"{name}: {len(trace):,} jobs", file=sys.stderr, flush=True)
         forecasts, scores = _predict(trace)

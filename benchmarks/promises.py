@@ -3,16 +3,20 @@
 The guardrail is simulated: every twelve hours waits so far are compared with those under Slurm's
 order, jobs that still wait included, and jobs of a size class in breach go first after
 `protection.PART` of the class's 95th percentile under Slurm.
+
+That part was chosen on Philly and Venus, so these say nothing about the choice. PAI and two logs of
+the Parallel Workloads Archive, with processors for GPUs and the users' own limits, had no say in
+it; of the longer ones the first `MOST_JOBS` jobs, to be done in minutes.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cfunc, njit
 
-from benchmarks.workloads import REAL, cluster, real_traces
+from benchmarks.workloads import REAL, cluster, folder
 from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.group_waits import group_waits
@@ -23,16 +27,41 @@ from dovetail.domain.policy import SCORE, Backfill, Ordering, Varies
 from dovetail.domain.promises import Promises
 from dovetail.domain.protection import wait_limits
 from dovetail.domain.schedule import Schedule
+from dovetail.domain.trace import Trace
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy, policy_named
 from dovetail.prediction import HISTORY
 from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator.engine import Simulation
+from dovetail.traces.read import read_trace
 
 PROMISES = Promises(size_p95=0.1)
 EVERY = 12 * 3600.0
 POLICIES = ("dovetail", "saf")
+MOST_JOBS = 40_000
+REQUIRED = 0.8
+"""Of the gain in mean wait, that is to be kept."""
+ALIKE = 0.0005
+"""A twentieth of a per cent of all GPU time: less is no difference in utilisation."""
 CLASSES = len(SIZES)
+
+
+class Held(NamedTuple):
+    """A trace, its cluster, what is known of run times, and whether it had a say in the choice."""
+
+    file: str
+    nodes: int
+    estimates: str
+    held_out: bool
+
+
+TRACES = {
+    "pai": Held(REAL["pai"][0], REAL["pai"][1], "noisy:1", True),
+    "kth": Held("pwa_kth_sp2_1996.parquet", 13, "limit", True),
+    "lanl": Held("pwa_lanl_cm5_1994.parquet", 128, "limit", True),
+    "venus": Held(REAL["venus"][0], REAL["venus"][1], "noisy:1", False),
+    "philly": Held(REAL["philly"][0], REAL["philly"][1], "noisy:1", False),
+}
 
 
 class UncachedFunction(LazyFunction):
@@ -125,17 +154,44 @@ def figures(slurm: Schedule, schedule: Schedule, gain: float) -> dict[str, Any]:
     }
 
 
+def goal(slurm: dict[str, Any], alone: dict[str, Any], ours: dict[str, Any]) -> dict[str, bool]:
+    """What of the goal is met; where the policy alone gains nothing, whether promises still do."""
+    gain = slurm["wait_mean"] - alone["wait_mean"]
+    saved = slurm["wait_mean"] - ours["wait_mean"]
+    used = "utilisation_while_jobs_came"
+    return {
+        "policy_alone_gains": gain > 0,
+        "gain": saved >= REQUIRED * gain if gain > 0 else saved > 0,
+        "classes": not ours["broken"],
+        "utilisation": ours[used] >= slurm[used] - ALIKE,
+    }
+
+
 def run() -> dict[str, Any]:
-    found: dict[str, Any] = {"promises": "size_p95=10%, slack 60 s", "estimates": "noisy:1"}
-    for name, trace in real_traces().items():
-        site, estimates = cluster(REAL[name][1]), make_estimates(trace, "noisy:1", 1)
-        slurm = Run(trace, site, Policy("slurm-multifactor"), estimates).replay()
-        found[name] = {"slurm-multifactor": figures(slurm, slurm, 0.0)}
-        for policy in POLICIES:
-            alone = Run(trace, site, Policy(policy), estimates).replay()
-            gain = summary(slurm)["wait_mean"] - summary(alone)["wait_mean"]
-            kept = keep_promises(slurm, policy, estimates)
-            found[name][policy] = figures(slurm, alone, gain)
-            found[name][f"{policy} with promises"] = figures(slurm, kept, gain)
-            print(name, policy, found[name][f"{policy} with promises"], flush=True)
+    found: dict[str, Any] = {"promises": "size_p95=10%, slack 60 s", "most_jobs": MOST_JOBS}
+    for name, held in TRACES.items():
+        path = folder() / held.file
+        if path.exists():
+            found[name] = _measure(name, held, read_trace(path, repair=("all",)))
     return found
+
+
+def _measure(name: str, held: Held, trace: Trace) -> dict[str, Any]:
+    trace = trace.slice(0, min(len(trace), MOST_JOBS))
+    site, estimates = cluster(held.nodes), make_estimates(trace, held.estimates, 1)
+    slurm = Run(trace, site, Policy("slurm-multifactor"), estimates).replay()
+    rows: dict[str, Any] = {
+        "jobs": len(trace),
+        "estimates": held.estimates,
+        "held_out": held.held_out,
+        "slurm-multifactor": figures(slurm, slurm, 0.0),
+    }
+    for policy in POLICIES:
+        alone = Run(trace, site, Policy(policy), estimates).replay()
+        gain = summary(slurm)["wait_mean"] - summary(alone)["wait_mean"]
+        kept = keep_promises(slurm, policy, estimates)
+        rows[policy] = figures(slurm, alone, gain)
+        rows[f"{policy} with promises"] = ours = figures(slurm, kept, gain)
+        ours["goal"] = goal(rows["slurm-multifactor"], rows[policy], ours)
+        print(name, policy, ours, flush=True)
+    return rows

@@ -4,10 +4,10 @@
     python -m benchmarks.slurm --seeds 1 --policy saf --out saf.json
 
 Two P100 nodes with four GPUs, two K80 nodes with two, one M40 node with one; 1,024 jobs that arrive
-while others run. Run A is Slurm 22.05 with `priority/multifactor` and equal weights, the daemon in
-shadow mode beside it; run B is the same with the daemon in active mode. Both happen in faster time:
-about seven minutes for both. Beside the real figures stand the simulator's, and how far off they
-are.
+while others run. One run is Slurm 22.05 with `priority/multifactor` and equal weights, the daemon
+in shadow mode beside it; another has it in active mode, order alone; a third has promises to
+size classes on. All happen at once, in faster time: about seven minutes. Beside the real figures
+stand the simulator's, and how far off they are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from typing import Any
 
 from benchmarks.slurm_jobs import JOBS, LOAD, Work, draw
 from benchmarks.slurm_measures import (
-    MEASURES,
     changes,
     dead_time,
     honesty,
@@ -35,6 +34,7 @@ from benchmarks.slurm_measures import (
     twin_error,
 )
 from benchmarks.slurm_run import Record, Setup, run_once, settings
+from dovetail.domain.promises import Promises
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.comparison import Order, slurm_order
 from dovetail.policies.ordering import SHIPPED_NAME
@@ -43,6 +43,9 @@ from tests.live.slurm import Accounting, Options, why_not
 
 SEEDS = (1, 2, 3)
 SPEED = 100.0
+PROMISES = Promises(size_p95=0.1)
+OURS = ("dovetail", "promises")
+"""Runs in active mode: order alone, and with promises."""
 PUBLISHED = {"makespan": -0.248, "wait_mean": -0.305, "gpu_utilization": 0.039}
 
 
@@ -58,7 +61,7 @@ def run(
     _refuse_where_impossible(speed)
     ours = Setup(Mode.ACTIVE, policy, speed, estimates, guardrails=guardrails or {})
     found = {str(seed): _pair(draw(seed, count), ours, f"seed {seed}") for seed in seeds}
-    each = [pair["change"] for pair in found.values()]
+    each = {side: [pair["change"][side] for pair in found.values()] for side in OURS}
     return {
         "jobs": count,
         "load": LOAD,
@@ -67,7 +70,11 @@ def run(
         "guardrails": guardrails or {},
         "speed": speed,
         "published_change": PUBLISHED,
-        "mean_change": {name: fmean(row[name] for row in each) for name in MEASURES},
+        "promises": "size_p95=10%, slack 60 s",
+        "mean_change": {
+            side: {name: fmean(row[name] for row in rows) for name in rows[0]}
+            for side, rows in each.items()
+        },
         "seeds": found,
     }
 
@@ -81,9 +88,14 @@ def _refuse_where_impossible(speed: float) -> None:
 
 
 def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
-    """Both runs at the same time: what else the machine does troubles both alike."""
-    setups = {"slurm": replace(ours, mode=Mode.SHADOW), "dovetail": ours}
-    orders = {"slurm": slurm_order(settings()), "dovetail": _order(ours.policy)}
+    """All runs at the same time: what else the machine does troubles them alike."""
+    setups = {
+        "slurm": replace(ours, mode=Mode.SHADOW),
+        "dovetail": ours,
+        "promises": replace(ours, promises=PROMISES),
+    }
+    policy = _order(ours.policy)
+    orders = {"slurm": slurm_order(settings()), "dovetail": policy, "promises": policy}
     with ThreadPoolExecutor(len(setups)) as pool:
         records = dict(
             zip(setups, pool.map(lambda setup: run_once(jobs, setup), setups.values()), strict=True)
@@ -93,7 +105,7 @@ def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
         found[side] = _side(jobs, record, orders[side])
         _say(f"{name}, {side}: {found[side]['real']}")
     for kind, where in (("change", "real"), ("predicted_change", "predicted")):
-        found[kind] = changes(found["dovetail"][where], found["slurm"][where])
+        found[kind] = {side: changes(found[side][where], found["slurm"][where]) for side in OURS}
     _say(f"{name}: {found['change']}")
     return found
 
@@ -116,6 +128,8 @@ def _side(jobs: tuple[Work, ...], record: Record, order: Order) -> dict[str, Any
         "submitted_again": record.submitted_again,
         "honesty": honesty(record.observed, jobs),
         "daemon": record.daemon,
+        "updates_per_hour": record.daemon["changes_sent"]
+        / (measures(record.observed, jobs)["makespan"] / 3600.0),
     }
 
 

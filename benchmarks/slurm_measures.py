@@ -10,13 +10,13 @@ import numpy as np
 
 from benchmarks.slurm_jobs import Observed, Work, cluster, trace_of
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
 from dovetail.live.twin.comparison import Order
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
 
-MEASURES = ("makespan", "wait_mean", "wait_p50", "wait_p95", "bsld_mean", "gpu_utilization")
 HAD_TO_WAIT = 60.0
 """Seconds."""
 
@@ -33,12 +33,19 @@ def measures(seen: Observed, jobs: Sequence[Work]) -> dict[str, float]:
         "wait_p95": float(np.quantile(wait, 0.95)),
         "bsld_mean": float(bounded_slowdown(wait, run).mean()),
         "gpu_utilization": busy / (cluster().total_gpus * makespan),
+        **{f"wait_p95, {name}": value for name, value in tails(wait, jobs).items()},
     }
+
+
+def tails(wait: Floats, jobs: Sequence[Work]) -> dict[str, float]:
+    """The 95th percentile of waits of each size class that there is."""
+    codes = size_codes(np.array([job.gpus for job in jobs]))
+    return {SIZES[code]: float(np.quantile(wait[codes == code], 0.95)) for code in np.unique(codes)}
 
 
 def changes(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
     """Each measure's relative change."""
-    return {name: after[name] / before[name] - 1.0 for name in MEASURES if before[name]}
+    return {name: after[name] / before[name] - 1.0 for name in before if before[name]}
 
 
 def simulated(

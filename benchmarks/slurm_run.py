@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.slurm_jobs import PEOPLE, Observed, Work
+from dovetail.domain.promises import Promises
 from dovetail.live.config import (
     ActConfig,
     GuardrailConfig,
@@ -70,6 +71,7 @@ class Setup:
     estimates: str = "limit"
     hints: bool = False
     guardrails: dict[str, Any] = field(default_factory=dict)
+    promises: Promises = field(default_factory=Promises)
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ def live_config(folder: Path, slurm_conf: Path, setup: Setup) -> LiveConfig:
         ),
         journal=JournalConfig(path=str(folder / "journal.sqlite")),
         metrics=MetricsConfig(port=0),
+        promises=setup.promises,
     )
 
 

@@ -21,6 +21,14 @@ NAMES = {
 }
 
 
+OURS = ("dovetail", "promises")
+TITLES = {"slurm": "Slurm", "dovetail": "order alone", "promises": "with promises"}
+
+
+def titled(name: str) -> str:
+    return NAMES.get(name) or name.replace("wait_p95", "p95 of waits")
+
+
 def shown(name: str, value: float) -> str:
     if name == "gpu_utilization":
         return f"{value:.1%}"
@@ -32,49 +40,43 @@ def signed(value: float | None) -> str:
 
 
 def outcome(result: dict[str, Any]) -> list[str]:
-    """Each seed's changes, their mean, and the published ones."""
+    """Each seed's changes and their mean, order alone and with promises, and the published ones."""
     seeds = result["seeds"]
     lines = [
         "| change against Slurm alone | "
-        + " | ".join(f"seed {seed}" for seed in seeds)
-        + " | mean | published |",
-        "| --- |" + " ---: |" * (len(seeds) + 2),
+        + " | ".join(f"{TITLES[side]}, seed {seed}" for side in OURS for seed in [*seeds, "mean"])
+        + " | published |",
+        "| --- |" + " ---: |" * (len(OURS) * (len(seeds) + 1) + 1),
     ]
-    for name, title in NAMES.items():
-        cells = [signed(pair["change"].get(name)) for pair in seeds.values()]
-        cells += [signed(result["mean_change"].get(name))]
+    for name in result["mean_change"][OURS[0]]:
+        cells = [
+            signed(change.get(name))
+            for side in OURS
+            for change in (
+                *(pair["change"][side] for pair in seeds.values()),
+                result["mean_change"][side],
+            )
+        ]
         cells += [signed(result["published_change"].get(name))]
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
+        lines.append(f"| {titled(name)} | " + " | ".join(cells) + " |")
+    return [*(line.replace("seed mean", "mean") for line in lines), ""]
 
 
 def one_seed(seed: str, pair: dict[str, Any]) -> list[str]:
-    """Both runs as they were, and what the simulator makes of them where that is known."""
-    least, slurm, ours = pair["least_makespan"], pair["slurm"], pair["dovetail"]
-    heads = ["", "Slurm", "Dovetail", "change"]
-    if "predicted_change" in pair:
-        heads += ["predicted change", "twin: Slurm", "twin: Dovetail"]
+    """The runs as they were."""
+    sides = ("slurm", *OURS)
     lines = [
-        f"**Seed {seed}**; no schedule has a makespan below {least:,.0f} s{_note(pair)}",
+        f"**Seed {seed}**; no schedule has a makespan below {pair['least_makespan']:,.0f} s",
         "",
-        "| " + " | ".join(heads).lstrip() + " |",
-        "| --- |" + " ---: |" * (len(heads) - 1),
+        "| | " + " | ".join(TITLES[side] for side in sides) + " | twin: Slurm |",
+        "| --- |" + " ---: |" * (len(sides) + 1),
     ]
-    for name, title in NAMES.items():
-        cells = [
-            shown(name, slurm["real"][name]),
-            shown(name, ours["real"][name]),
-            signed(pair["change"].get(name)),
-        ]
-        if "predicted_change" in pair:
-            predicted = signed(pair["predicted_change"].get(name))
-            cells += [predicted, _twin(name, slurm), _twin(name, ours)]
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
-
-
-def _note(pair: dict[str, Any]) -> str:
-    return f"; {pair['note']}" if "note" in pair else ""
+    for name in pair["slurm"]["real"]:
+        cells = [shown(name, pair[side]["real"][name]) for side in sides]
+        cells.append(_twin(name, pair["slurm"]))
+        lines.append(f"| {titled(name)} | " + " | ".join(cells) + " |")
+    updates = [f"{pair[side]['updates_per_hour']:,.0f}" for side in sides]
+    return [*lines, "| updates an hour | " + " | ".join(updates) + " | |", ""]
 
 
 def _twin(name: str, side: dict[str, Any]) -> str:
@@ -92,8 +94,8 @@ def conduct(result: dict[str, Any]) -> list[str]:
         "| read / decide / act, ms | guardrails |",
         "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
-    for seed, pair in {**result["seeds"], **result.get("other_runs", {})}.items():
-        for side in ("slurm", "dovetail"):
+    for seed, pair in result["seeds"].items():
+        for side in ("slurm", *OURS):
             lines.append(_conduct(f"{seed}, {side}", pair[side]))
     return [*lines, ""]
 
@@ -117,7 +119,7 @@ def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULT
     result = json.loads(path.read_text(encoding="utf-8"))
     lines = outcome(result)
-    for seed, pair in {**result["seeds"], **result.get("other_runs", {})}.items():
+    for seed, pair in result["seeds"].items():
         lines += one_seed(seed, pair)
     print("\n".join(lines + conduct(result)))
 

@@ -36,6 +36,9 @@ class JobRow:
     priority: float = 0.0
     deadline: float = math.nan
     exempt: bool = False
+    exclusive: bool = False
+    account: str | None = None
+    constraint: str | None = None
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from docs.code_reference.markdown import code, first_sentence, plain, table
 from dovetail.traces.clusters import CLUSTER_FORMATS
+from dovetail.traces.clusters.additions import ADDITIONS
 from dovetail.traces.fields import FIELDS, Holds
 from dovetail.traces.formats import FORMATS
 from dovetail.traces.formats.csv import END
@@ -16,7 +17,8 @@ def trace_formats() -> str:
 
 
 def cluster_formats() -> str:
-    rows = ((code(part.name), plain(part.about)) for part in CLUSTER_FORMATS.values())
+    rows = [(code(part.name), plain(part.about)) for part in CLUSTER_FORMATS.values()]
+    rows += [("further files", plain(part.about)) for part in ADDITIONS.values()]
     return table(("`--format`", "file"), rows)
 
 

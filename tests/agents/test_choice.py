@@ -229,3 +229,34 @@ def test_jobs_that_all_wait_alike_make_one_size_class() -> None:
     cell = ReplayCell(trace, cluster_of("1x8"), None, first=100)
     tails = cell.play(reference("exact")).tails
     assert np.flatnonzero(~np.isnan(tails)).tolist() == [2]  # 5-8 GPUs
+
+
+def test_a_choice_that_breaks_a_promise_is_none() -> None:
+    found = cells()
+    numbers = number_cells([found[:3], found[3:]])
+    with LocalPlayers(found) as players:
+        free = choose(numbers, "exact", players)
+        bound = choose(numbers, "exact", players, promised=0.0)
+        slurm = replace(free.best, order="slurm-multifactor")
+        best, before = (
+            [players.play([(n, one)])[0] for site in numbers for n in site.numbers]
+            for one in (bound.best, slurm)
+        )
+    tails = mean_score([a.against(b) for a, b in zip(best, before, strict=True)])
+    assert tails.worst_tail <= 0.0
+    assert {one for one, _ in bound.table} <= {one for one, _ in free.table} | {slurm}
+
+
+def test_what_was_learned_and_breaks_a_promise_does_not_pass_the_gate() -> None:
+    ahead = Score(-0.5, -0.5, (0.0,))
+    assert GateVerdict(ahead, math.log(1.05), promised=0.1).passed
+    broken = GateVerdict(ahead, math.log(1.5), promised=0.1)
+    assert not broken.passed
+    assert "+50% against Slurm's order, promised +10%" in str(broken)
+    assert GateVerdict(ahead, math.log(1.5)).passed
+
+
+@pytest.mark.parametrize("text", ["user_mean=0.1", "utilisation=0", "size_mean=5%", "nonsense"])
+def test_a_training_refuses_promises_that_it_cannot_keep(text: str) -> None:
+    with pytest.raises(ConfigError, match="promise"):
+        ChoiceConfig(promises=text)

@@ -76,11 +76,11 @@ def test_changes_are_relative_and_shown_beside_the_published_ones() -> None:
     after = {**before, "wait_mean": 150.0}
     change = changes(after, before)
     result = {
-        "seeds": {"1": {"change": change}},
-        "mean_change": change,
+        "seeds": {"1": {"change": {"dovetail": change, "promises": change}}},
+        "mean_change": {"dovetail": change, "promises": change},
         "published_change": {"wait_mean": -0.305},
     }
-    assert "| mean wait | -25.0 % | -25.0 % | -30.5 % |" in outcome(result)
+    assert "| mean wait | -25.0 % | -25.0 % | -25.0 % | -25.0 % | -30.5 % |" in outcome(result)
 
 
 def test_the_dead_time_is_what_lies_between_jobs_of_one_node() -> None:

@@ -26,6 +26,7 @@ KEYS = (
     "bsld_mean",
     "bsld_p95",
     "gpu_utilization",
+    "cpu_utilization",
     "throughput_jobs_per_hour",
     "makespan",
     "fragmentation_mean",

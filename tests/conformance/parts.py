@@ -31,6 +31,7 @@ from dovetail.policies.selections import SELECTIONS
 from dovetail.prediction import predict
 from dovetail.testing.schedules import check_replays, crowded_trace, replay
 from dovetail.traces.clusters import read_cluster
+from dovetail.traces.clusters.shape import Shape
 from dovetail.traces.read import read_trace
 from dovetail.traces.synthetic import synthesize
 from tests.conformance import mig_parts
@@ -79,6 +80,17 @@ def cluster_format(name: str, part: Any, folder: Path) -> None:
         assert not part.sniff(path, content)
         with pytest.raises(ClusterError):
             read_cluster(path, name)
+
+
+def addition(name: str, part: Any, folder: Path) -> None:
+    assert part.about
+    for content in (b"", b"nothing of the kind\n", b"a|b|c\n1|2|3\n"):
+        path = folder / "addition"
+        path.write_bytes(content)
+        assert not part.sniff(path, content)
+        shape = Shape("site")
+        part.read(path, shape)  # whatever is in it, only what is known is added
+        assert not shape.limits
 
 
 def repair(name: str, part: Any, folder: Path) -> None:
@@ -245,6 +257,7 @@ CHECKS: dict[str, Check] = {
     "PREDICTORS": lambda name, part, folder: testing.check_predictor(part),
     "FORMATS": trace_format,
     "CLUSTER_FORMATS": cluster_format,
+    "ADDITIONS": addition,
     "WORKLOADS": workload,
     "REPAIRS": repair,
     "FIELDS": field_of_a_job,

@@ -60,7 +60,7 @@ class Replay:
 
     def running(self, row: int) -> Running:
         job, length = self.jobs[row], self.end[row] - self.start[row]
-        chunks = {node: job.chunk(len(gpus)) for node, gpus in self.where[row]}
+        chunks = {node: self.site.held(job, node, len(gpus)) for node, gpus in self.where[row]}
         return Running(row, self.start[row], self.end[row], length, chunks, dict(self.where[row]))
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from dovetail.domain.cluster import Cluster, Node, Partition
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.limits import Each, Limit
 from dovetail.domain.trace import Trace
 from tests.builders import JobRow, estimates_of, trace_of
 
@@ -56,10 +57,11 @@ class Case:
 
     def __repr__(self) -> str:
         lines = [
-            *map(repr, self.cluster.nodes),
+            *(f"{node!r} {node.features}" for node in self.cluster.nodes),
             *map(repr, self.cluster.partitions),
             f"speed={self.cluster.speed} {self.cluster.kind_speed} qos={self.cluster.qos}",
             f"affinity={self.affinity}",
+            *map(repr, self.cluster.limits),
             *(f"{number}: {row!r}" for number, row in enumerate(self.rows)),
         ]
         return "Case(\n    " + "\n    ".join(lines) + "\n)"
@@ -82,6 +84,8 @@ def random_case(random: Random, most_jobs: int) -> Case:
     scale = random.choice((1.0, 1.0, DAY / 10))
     gaps = random.choice((GAPS, GAPS, (0.0,), (1.0, 2.0, 2.0)))
     wrong = random.random() < 0.4
+    known = any(math.isfinite(node.cpus) for node in cluster.nodes)
+    mixed = known and random.random() < 0.5
     now = random.choice((0.0, 0.0, 1000.1))
     rows: list[JobRow] = []
     for _ in range(random.randint(min(8, most_jobs), most_jobs)):
@@ -90,7 +94,9 @@ def random_case(random: Random, most_jobs: int) -> Case:
         chosen: dict[str, Any] = {name: random.choice(facts[name]) for name in told}
         if wrong:
             chosen["estimate"] = run * random.choice(WRONG)
-        if "nodes" in chosen:
+        if mixed and random.random() < 0.5:
+            gpus, chosen["cpus"] = 0, random.choice((0.5, 1.0, 2.0, 2.5, 4.0))
+        if "nodes" in chosen and gpus:
             chosen["nodes"] = min(chosen["nodes"], gpus)
         if "deadline" in chosen:
             chosen["deadline"] = now + chosen["deadline"] * scale
@@ -107,7 +113,11 @@ def hungry(case: Case) -> Case:
     random = Random(len(case.rows) * len(case.cluster.nodes))
     nodes = tuple(replace(node, cpus=8.0, memory_gb=16.0) for node in case.cluster.nodes)
     rows = tuple(
-        replace(row, cpus=random.choice((0.0, 1.0, 2.5, 5.0)), memory=random.randint(0, 24) / 2)
+        replace(
+            row,
+            cpus=random.choice((0.0, 1.0, 2.5, 5.0)) or float(row.gpus == 0),
+            memory=random.randint(0, 24) / 2,
+        )
         for row in case.rows
     )
     return replace(case, cluster=replace(case.cluster, nodes=nodes), rows=rows)
@@ -118,20 +128,25 @@ def random_cluster(random: Random) -> Cluster:
     count = random.choice((1, 2, 3, 4, 5, 6, 6))
     types = TYPES[: random.choice((1, 1, 2, 3))]
     sizes = random.choice(((4,), (8,), (2,), (1,), (2, 4), (4, 8), (1, 3, 8)))
-    bounded, switches = random.random() < 0.4, random.choice(("a", "ab", "ab", "abc"))
+    bounded, switches = random.random() < 0.5, random.choice(("a", "ab", "ab", "abc"))
+    featured = random.random() < 0.3
+    if bounded and random.random() < 0.4:
+        sizes = (*sizes, 0)  # nodes with CPUs only among them
     nodes = [
         Node(
             f"n{index}",
-            random.choice(sizes),
+            size,
             random.choice(types),
-            random.choice((8.0, 4.0, 3.5, PLENTY)) if bounded else PLENTY,
+            random.choice((8.0, 4.0, 3.5, *((PLENTY,) * (size > 0)))) if bounded else PLENTY,
             random.choice((16.0, 10.0, PLENTY)) if bounded else PLENTY,
             random.choice(switches),
+            features=random.choice(((), ("ib",), ("gold", "ib"))) if featured else (),
         )
         for index in range(count)
+        for size in [random.choice(sizes)]
     ]
     speeds: dict[str, float] = random.choice(({}, {}, {"v100": 2.0}, {"v100": 0.5, "p100": 3.0}))
-    used = {node.gpu_type for node in nodes}
+    used = {node.gpu_type for node in nodes if node.gpus}
     return Cluster(
         nodes=tuple(nodes),
         partitions=_partitions(random, count),
@@ -139,6 +154,7 @@ def random_cluster(random: Random) -> Cluster:
         qos=random.choice(({}, {"high": 10.0, "normal": 4.0})),
         name="drawn",
         kind_speed=_kind_speeds(random, used),
+        limits=_limits(random),
     )
 
 
@@ -153,9 +169,28 @@ def _kind_speeds(random: Random, used: set[str]) -> dict[str, dict[str, float]]:
     }
 
 
+def _limits(random: Random) -> tuple[Limit, ...]:
+    """Mostly none; else a few, of all sorts, mostly tight."""
+    if random.random() < 0.7:
+        return ()
+    return tuple(
+        Limit(
+            users=random.choice(((), (), ("ann",), ("ann", "bob"))),
+            accounts=random.choice(((), (), ("physics",))),
+            qos=random.choice(((), (), ("normal",), ("high", "normal"))),
+            partitions=random.choice(((), (), ("left",))),
+            each=random.choice((Each.ALL, Each.USER, Each.USER, Each.ACCOUNT)),
+            **{random.choice(("jobs", "gpus", "cpus", "nodes")): random.choice((1, 2, 3, 5, 8))},
+            **({"submitted": random.choice((2, 4, 9))} if random.random() < 0.3 else {}),
+        )
+        for _ in range(random.randint(1, 3))
+    ) + ((Limit(each=Each.JOB, minutes=0.5, gpus=6),) if random.random() < 0.2 else ())
+
+
 def _partitions(random: Random, count: int) -> tuple[Partition, ...]:
     """None, two that share no node, or two that may."""
     how = random.choice(("none", "none", "disjoint", "overlapping"))
+    tiers = random.choice(((1,), (1, 2), (0, 1, 5)))
     if how == "none":
         return ()
     cut = random.randint(1, count)
@@ -163,7 +198,13 @@ def _partitions(random: Random, count: int) -> tuple[Partition, ...]:
     if how == "overlapping":
         right |= {random.randrange(count) for _ in range(2)}
     return tuple(
-        Partition(name, frozenset(nodes), random.choice((1.0, 2.0, 5.0)))
+        Partition(
+            name,
+            frozenset(nodes),
+            random.choice((1.0, 2.0, 5.0)),
+            random.choice(tiers),
+            random.random() < 0.1,
+        )
         for name, nodes in (("left", left), ("right", right))
         if nodes
     )
@@ -178,6 +219,8 @@ def reduced(case: Case, fails: Callable[[Case], bool]) -> Case:
             case = fewer
     for index, row in enumerate(case.rows):
         for name in vars(plain).keys() - {"submit", "run", "gpus"}:
+            if name == "cpus" and row.gpus == 0:  # it has to ask for something
+                continue
             row = replace(case.rows[index], **{name: getattr(plain, name)})
             simpler = replace(case, rows=(*case.rows[:index], row, *case.rows[index + 1 :]))
             if fails(simpler):
@@ -187,8 +230,8 @@ def reduced(case: Case, fails: Callable[[Case], bool]) -> Case:
 
 def _widths(cluster: Cluster) -> tuple[int, ...]:
     """GPUs that jobs ask for: mostly what fits a node just so, at times more than there is."""
-    size = max(node.gpus for node in cluster.nodes)
-    total = cluster.total_gpus
+    size = max(1, *(node.gpus for node in cluster.nodes))
+    total = max(1, cluster.total_gpus)
     half = max(1, size // 2)
     wide = min(total, size + 1)
     few = (1, 1, 2, 3, half, half, half + 1, size, size)
@@ -213,4 +256,7 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
         "priority": (0.0, 1.0, 1.0, -2.0, 10.5),
         "deadline": (math.nan, 5.0, 20.0, 100.0),
         "limit": (math.nan, 10.0, 60.0),
+        "exclusive": (False, False, True),
+        "account": (None, "physics", "biology"),
+        "constraint": (None, "ib", "gold", "gold|ib", "gold&ib", "cray"),
     }

@@ -28,7 +28,8 @@ def check(schedule: Schedule) -> None:
     for job in jobs:
         if job.row in answer.rejected:
             assert not answer.where[job.row], f"job {job.row} was rejected and yet placed"
-            assert not site.options(job, {}), f"job {job.row} was rejected and yet could run"
+            could_run = site.options(job, {}) and not site.cluster.limits
+            assert not could_run, f"job {job.row} was rejected and yet could run"
             continue
         start, end = float(schedule.start[job.row]), float(schedule.end[job.row])
         assert start >= job.submit, f"job {job.row} starts before it is submitted"
@@ -37,7 +38,7 @@ def check(schedule: Schedule) -> None:
         check_shape(site, job, answer.where[job.row])
     for node, capacity in enumerate(site.capacity):
         stays = sorted(
-            _stays(schedule, jobs, answer, node), key=lambda stay: (stay.start, stay.end)
+            _stays(schedule, site, jobs, answer, node), key=lambda stay: (stay.start, stay.end)
         )
         check_gpus(node, stays)
         check_capacity(node, capacity, stays)
@@ -46,13 +47,17 @@ def check(schedule: Schedule) -> None:
 def check_shape(site: Site, job: Job, where: Where) -> None:
     """The gang is whole, on nodes of its own, in the shape and places that are allowed."""
     nodes, sizes = [node for node, _ in where], [len(gpus) for _, gpus in where]
-    assert sum(sizes) == job.gpus, f"job {job.row} got {sum(sizes)} of {job.gpus} GPUs"
+    assert sum(sizes) == job.gpus or site.takes_whole_nodes(job), (
+        f"job {job.row} got {sum(sizes)} of {job.gpus} GPUs"
+    )
     assert len(set(nodes)) == len(nodes), f"job {job.row} has two chunks on one node"
     for node, gpus in where:
         assert site.allows(job, node), f"job {job.row} may not use node {node}"
-        assert max(gpus) < site.capacity[node][0], f"job {job.row}: no such GPU on node {node}"
-    pool = site.pools.index(site.kind[nodes[0]][:2])
-    option = next((o for o in site.options(job, {}) if o.pool == pool), None)
+        assert max(gpus, default=-1) < site.capacity[node][0], (
+            f"job {job.row}: no such GPU on node {node}"
+        )
+    mine = [o for o in site.options(job, {}) if nodes[0] in o.hosts_large]
+    option = mine[0] if mine else None
     assert option is not None, f"job {job.row} runs in a pool that is no option"
     assert sizes == [option.large[0]] * option.many + [option.small[0]] * option.few, (
         f"job {job.row} was cut into {sizes}"
@@ -92,9 +97,11 @@ def check_promises(answer: Answer) -> None:
         )
 
 
-def _stays(schedule: Schedule, jobs: list[Job], answer: Answer, node: int) -> Iterator[Stay]:
+def _stays(
+    schedule: Schedule, site: Site, jobs: list[Job], answer: Answer, node: int
+) -> Iterator[Stay]:
     for job in jobs:
         for place, gpus in answer.where[job.row]:
             if place == node:
                 start, end = float(schedule.start[job.row]), float(schedule.end[job.row])
-                yield Stay(start, end, job.row, job.chunk(len(gpus)), tuple(gpus))
+                yield Stay(start, end, job.row, site.held(job, node, len(gpus)), tuple(gpus))

@@ -37,7 +37,7 @@ def limits(name: str, job: Job, estimate: float) -> tuple[float, float]:
 
 
 def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -> float:
-    gpus, wait = job.gpus, at.now - job.submit
+    gpus, wait = job.size(at.cluster), at.now - job.submit
     match name:
         case "fcfs":
             return job.submit
@@ -67,11 +67,17 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return -(
                 1000.0 * min(1.0, wait / WEEK)
                 + 1000.0 * at.fair_share[at.account]
-                + 1000.0 * gpus / at.cluster.total_gpus
+                + 1000.0 * (gpus / total_size(at.cluster))
                 + 1000.0 * partition_factor(job, at.cluster)
                 + 1000.0 * qos_factor(job, at.cluster)
             )
     raise ValueError(f"no formula for {name!r}")
+
+
+def total_size(cluster: Cluster) -> float:
+    """GPUs, or CPUs where there are none."""
+    gpus = sum(node.gpus for node in cluster.nodes)
+    return gpus or sum(node.cpus for node in cluster.nodes if math.isfinite(node.cpus))
 
 
 def partition_factor(job: Job, cluster: Cluster) -> float:
@@ -104,7 +110,7 @@ class FairShare:
     def account(self, job: Job) -> str | None:
         return job.user if self.by_user else job.partition
 
-    def advance(self, now: float, running_gpus: Mapping[str | None, int]) -> None:
+    def advance(self, now: float, running_gpus: Mapping[str | None, float]) -> None:
         """Decay what was used, add what ran since the last event."""
         f = 2.0 ** (-(now - self.last) / self.half_life)
         for account in self.usage:

@@ -61,26 +61,28 @@ def _place_in(
 ) -> Chunks | None:
     """One chunk after the other, each on the admissible node that is preferred."""
     first = group[0]
-    large = [n for option in group for n in option.hosts_large if admits(n, option.large, [])]
-    small = [n for option in group for n in option.hosts_small if admits(n, option.small, [])]
+    larges = {n: option.large for option in group for n in option.hosts_large}
+    smalls = {n: option.small for option in group for n in option.hosts_small}
+    large = [n for n, chunk in larges.items() if admits(n, chunk, [])]
+    small = [n for n, chunk in smalls.items() if admits(n, chunk, [])]
     if len(large) < first.many or len(small) < first.width:
         return None
-    large.sort(key=lambda node: (prefer(node, first.large), node))
-    small.sort(key=lambda node: (prefer(node, first.small), node))
+    large.sort(key=lambda node: (prefer(node, larges[node]), node))
+    small.sort(key=lambda node: (prefer(node, smalls[node]), node))
     if few_switches and first.width > 1:
         switches = choose_switches(site, large, first.many)
         rank = {switch: i for i, switch in enumerate(switches)}
         large.sort(key=lambda node: rank.get(site.switch(node), len(rank)))  # stable
         small.sort(key=lambda node: site.switch(node) not in rank)
     chosen: Chunks = []
-    for nodes, chunk, count in ((large, first.large, first.many), (small, first.small, first.few)):
+    for nodes, chunks, count in ((large, larges, first.many), (small, smalls, first.few)):
         for _ in range(count):
             used = {node for node, _ in chosen}
-            free = (n for n in nodes if n not in used and admits(n, chunk, chosen))
+            free = (n for n in nodes if n not in used and admits(n, chunks[n], chosen))
             node = next(free, None)
             if node is None:
                 return None
-            chosen.append((node, chunk))
+            chosen.append((node, chunks[node]))
     return chosen
 
 

@@ -19,7 +19,7 @@ def node_sets(site: Site, options: Iterable[Option]) -> list[NodeSet]:
     for node, (gpus, *_) in enumerate(site.capacity):
         large = tuple(node in option.hosts_large for option in every)
         small = tuple(node in option.hosts_small for option in every)
-        whole = all(
+        whole = gpus > 0 and all(
             option.large[0] == option.small[0] == gpus
             for option in every
             if node in option.hosts_small

@@ -10,7 +10,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.trace import Trace
 
 Amount = tuple[int, int, int]  # GPUs, thousandths of a CPU, MB
-Kind = tuple[str, int, int, int, frozenset[str]]
+Kind = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
 
 UNBOUNDED = 10**15
 MILLI = 1000
@@ -42,14 +42,30 @@ class Job:
     mig: str | None
     priority: float
     deadline: float
+    exclusive: bool
+    account: str | None
+    limit: float  # seconds; NaN: unknown
+    constraint: str | None
 
     @property
     def gpus(self) -> int:
         return self.asks[0]
 
+    def size(self, cluster: Cluster) -> float:
+        """What the job counts for: its GPUs, or its CPUs in GPUs."""
+        if self.gpus:
+            return float(self.gpus)
+        known = sum(node.cpus for node in cluster.nodes if math.isfinite(node.cpus))
+        gpus = sum(node.gpus for node in cluster.nodes)
+        each = 1.0 if gpus == 0 else gpus / known if known else 0.0
+        return max(1.0, math.ceil(self.asks[1] / MILLI * each * 1024)) / 1024
+
     def chunk(self, gpus: int) -> Amount:
         """What a chunk of so many GPUs asks of its node."""
         _, cpus, memory = self.asks
+        if self.gpus == 0:
+            each = max(1, self.nodes)
+            return 0, -(-cpus // each), -(-memory // each)
         return gpus, -(-cpus * gpus // self.gpus), -(-memory * gpus // self.gpus)
 
 
@@ -82,6 +98,10 @@ def jobs_of(trace: Trace) -> list[Job]:
                 mig,
                 float(jobs.priority[row]),
                 float(jobs.deadline[row]),
+                bool(jobs.exclusive[row]),
+                jobs.account.name(int(jobs.account.codes[row])),
+                float(jobs.limit[row]),
+                jobs.constraint.name(int(jobs.constraint.codes[row])),
             )
         )
     return rows
@@ -121,12 +141,15 @@ class Site:
                 UNBOUNDED if math.isinf(node.memory_gb) else round(node.memory_gb * MB_PER_GB),
             )
             self.capacity.append(room)
-            self.kind.append((node.gpu_type, *room, frozenset(cluster.partitions_of(index))))
+            parts = frozenset(cluster.partitions_of(index))
+            self.kind.append((node.gpu_type, *room, node.features, parts))
         self.pools = list(dict.fromkeys((node.gpu_type, node.gpus) for node in cluster.nodes))
         self.switches = list(dict.fromkeys(node.switch for node in cluster.nodes))
 
     def speed(self, node: int, job: Job) -> float:
         """What the kind of job is given there, else the GPU type's own."""
+        if job.gpus == 0:
+            return 1.0
         gpu_type = self.cluster.nodes[node].gpu_type
         own = self.cluster.kind_speed.get(job.kind or "", {})
         return own[gpu_type] if gpu_type in own else self.cluster.speed.get(gpu_type, 1.0)
@@ -137,16 +160,30 @@ class Site:
     def allows(self, job: Job, node: int) -> bool:
         """May the job use this node, by type and partition?"""
         gpu_type, *_, partitions = self.kind[node]
+        if not self.has_features(job, node):
+            return False
         if job.gpu_types is not None and gpu_type not in job.gpu_types:
             return False
         if not self.cluster.partitions or job.partition is None:
             return True
         return job.partition in partitions
 
+    def has_features(self, job: Job, node: int) -> bool:
+        """Alternatives of features that are all asked for; without any in the cluster, yes."""
+        if job.constraint is None or not any(other.features for other in self.cluster.nodes):
+            return True
+        there = self.cluster.nodes[node].features
+        return any(
+            all(name in there for name in way.split("&")) for way in job.constraint.split("|")
+        )
+
     def options(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
         """All options in group order; none: the job is rejected."""
         if job.mig is not None:
             return []
+        if job.gpus == 0:  # GPUs, and so pools, do not matter
+            nodes = [node for node in range(len(self.kind)) if self.allows(job, node)]
+            return self.in_pool(job, 0, nodes, (max(1, job.nodes), 0, 0, 0), 0)
         allowed = {
             (gpu_type, size): [
                 node
@@ -161,29 +198,47 @@ class Site:
         preferred = list(affinity.get(job.kind, ())) if job.kind is not None else []
         options = []
         for pool, (gpu_type, size) in enumerate(self.pools):
-            if on_one_node and job.gpus > size:
+            if (on_one_node and job.gpus > size) or size == 0:
                 continue
-            many, large, few, small = shape(job.gpus, job.nodes, size)
-            nodes = allowed[gpu_type, size]
-            asks_large, asks_small = job.chunk(large), job.chunk(small)
-            hosts_large = tuple(n for n in nodes if fits(asks_large, self.capacity[n]))
-            hosts_small = tuple(n for n in nodes if fits(asks_small, self.capacity[n]))
-            if len(hosts_large) >= many and len(hosts_small) >= many + few:
-                rank = preferred.index(gpu_type) if gpu_type in preferred else len(preferred)
-                options.append(
-                    Option(
-                        rank,
-                        pool,
-                        asks_large,
-                        many,
-                        asks_small,
-                        few,
-                        hosts_large,
-                        hosts_small,
-                        self.speed(hosts_large[0], job),
-                    )
-                )
+            rank = preferred.index(gpu_type) if gpu_type in preferred else len(preferred)
+            split = shape(job.gpus, job.nodes, size)
+            options += self.in_pool(job, pool, allowed[gpu_type, size], split, rank)
         return sorted(options, key=lambda option: (option.rank, option.width, option.pool))
+
+    def in_pool(
+        self, job: Job, pool: int, nodes: list[int], split: tuple[int, int, int, int], rank: int
+    ) -> list[Option]:
+        """The option of a pool, if it has enough nodes; for whole nodes one for each kind."""
+        many, few = split[0], split[2]
+        large, small = job.chunk(split[1]), job.chunk(split[3])
+        hosts = tuple(n for n in nodes if self.hosts(n, large))
+        partly = tuple(n for n in nodes if self.hosts(n, small))
+        if not self.takes_whole_nodes(job):
+            if len(hosts) < many or len(partly) < many + few:
+                return []
+            speed = self.speed(hosts[0], job)
+            return [Option(rank, pool, large, many, small, few, hosts, partly, speed)]
+        options = []
+        for kind in dict.fromkeys(self.kind[n] for n in hosts):
+            alike = tuple(n for n in hosts if self.kind[n] == kind)
+            whole, speed = self.capacity[alike[0]], self.speed(alike[0], job)
+            if len(alike) >= many + few:
+                options.append(Option(rank, pool, whole, many + few, whole, 0, alike, alike, speed))
+        return options
+
+    def held(self, job: Job, node: int, gpus: int) -> Amount:
+        """What a running job has of a node."""
+        return self.capacity[node] if self.takes_whole_nodes(job) else job.chunk(gpus)
+
+    def takes_whole_nodes(self, job: Job) -> bool:
+        parts = (part for part in self.cluster.partitions if part.name == job.partition)
+        return job.exclusive or any(part.exclusive for part in parts)
+
+    def hosts(self, node: int, chunk: Amount) -> bool:
+        """Whether a node can ever host a chunk; one without GPUs only if its CPUs are known."""
+        if chunk[0] == 0 and self.capacity[node][1] == UNBOUNDED:
+            return False
+        return fits(chunk, self.capacity[node])
 
     def kinds(self, options: Sequence[Option]) -> frozenset[Kind]:
         """The kinds of node that a job with these options can use."""

@@ -10,6 +10,7 @@ from typing import Protocol
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
+from tests.oracles.limits import Limits
 from tests.oracles.ordering import FairShare, Moment, limits, score
 from tests.oracles.placement import Chunks, place, preference
 from tests.oracles.promises import Ledger, Promise, node_sets
@@ -91,6 +92,7 @@ class Play:
         self.sets = node_sets(self.site, options)
         self.promises: dict[int, Promise] = {}  # conservative only
         self.ended = self.extended = False  # since the last pass
+        self.bounds = Limits(self.site.cluster, self.jobs)
         self.answer = Answer([math.nan] * count, [[] for _ in self.jobs], [False] * count)
 
     def to_the_end(self) -> Answer:
@@ -111,6 +113,7 @@ class Play:
         ended = sorted(job.row for job in self.running if job.end == now)
         self.running = [job for job in self.running if job.end != now]
         for row in ended:
+            self.bounds.end(row)
             if self.predictor is not None:
                 self.predictor.observe(row, self.jobs[row].run)
         overrun = [job for job in self.running if job.estimated_end == now]
@@ -134,7 +137,7 @@ class Play:
 
     def submit(self, row: int) -> None:
         options = self.site.options(self.jobs[row], self.affinity)
-        if not options:
+        if not options or not self.bounds.accepts(row, options[0].width):
             self.answer.rejected.add(row)
             return
         if self.predictor is not None:
@@ -144,29 +147,35 @@ class Play:
         self.seen[largest] = self.seen.get(largest, 0) + 1
         self.waiting.append(row)
 
-    def running_gpus(self) -> dict[str | None, int]:
-        gpus: dict[str | None, int] = {}
+    def running_gpus(self) -> dict[str | None, float]:
+        gpus: dict[str | None, float] = {}
         for job in self.running:
             account = self.fair_share.account(self.jobs[job.row])
-            gpus[account] = gpus.get(account, 0) + self.jobs[job.row].gpus
+            size = self.jobs[job.row].size(self.site.cluster)
+            gpus[account] = gpus.get(account, 0.0) + size
         return gpus
 
     def queue(self, now: float) -> list[int]:
         """The waiting jobs, the next one first."""
         shares = self.fair_share.shares()
 
-        def key(row: int) -> tuple[float, int]:
+        def key(row: int) -> tuple[int, float, int]:
             job = self.jobs[row]
             account = self.fair_share.account(job)
             moment = Moment(now, self.jobs[0].submit, self.site.cluster, shares, account)
-            return score(self.ordering, job, self.estimate[row], self.predicted[row], moment), row
+            value = score(self.ordering, job, self.estimate[row], self.predicted[row], moment)
+            return -self.bounds.tier(row), value, row
 
         return sorted(self.waiting, key=key)
 
     def keep_promises(self, now: float) -> None:
         """One pass of conservative backfilling."""
         nothing_promised = Ledger(self.site, now, self.running, sets=self.sets)
-        out = {row for row in self.waiting if self.takes_too_much(row, nothing_promised)}
+        out = {
+            row
+            for row in self.waiting
+            if self.takes_too_much(row, nothing_promised) or self.bounds.reached(row)
+        }
         ledger = Ledger(self.site, now, self.running, sets=self.sets, promises=self.promises)
         for row in list(self.promises):
             if self.extended or row in out:
@@ -174,6 +183,10 @@ class Play:
         queue = self.queue(now)
         kept = [row for row in queue if row in self.promises]
         for row in [*kept, *(row for row in queue if row not in kept and row not in out)]:
+            if self.bounds.reached(row):
+                self.promises.pop(row, None)
+                out.add(row)
+                continue
             if self.ended or row not in kept:
                 ledger.promise(row, self.reserve[row], self.options[row])
             self.answer.promised.setdefault(row, self.promises[row].start)
@@ -199,7 +212,7 @@ class Play:
         reserved: set[Kind] = set()  # kinds of all jobs with a reservation
         passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
         for row in self.queue(now):
-            if row in passed_over or self.takes_too_much(row, books):
+            if row in passed_over or self.bounds.reached(row) or self.takes_too_much(row, books):
                 continue
             kinds = self.kinds[row]
             if self.backfill is Backfill.NONE and kinds & held_back:
@@ -225,7 +238,7 @@ class Play:
     def takes_too_much(self, row: int, books: Books) -> bool:
         """Whether a job could start and would leave fewer GPUs free than its policy wants."""
         _, keep = self.limits(row)
-        if keep <= 0 or self.place(row, books) is None:
+        if keep <= 0 or self.jobs[row].gpus == 0 or self.place(row, books) is None:
             return False
         nodes = [n for n, kind in enumerate(self.site.kind) if kind in self.kinds[row]]
         free = sum(books.room(node, books.now)[0] for node in nodes)
@@ -265,6 +278,7 @@ class Play:
             dict(where),
         )
         self.running.append(job)
+        self.bounds.start(row)
         self.waiting.remove(row)
         self.answer.start[row], self.answer.where[row] = books.now, where
 

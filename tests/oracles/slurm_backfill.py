@@ -108,7 +108,18 @@ class SlurmPlay(Play):
         space = NodeSpace(self.site, now, self.running)
         planned: set[Kind] = set()
         waiting = len(self.waiting)
-        for row in self.queue(now)[: self.rule.max_job_test]:
+        tried: dict[str | None, int] = {}
+        looked_at = 0
+        for row in self.queue(now):
+            user = self.fair_share.account(self.jobs[row])
+            if looked_at == self.rule.max_job_test:
+                break
+            if self.bounds.reached(row):
+                continue
+            tried[user] = tried.get(user, 0) + 1
+            if self.rule.max_job_user and tried[user] > self.rule.max_job_user:
+                continue
+            looked_at += 1
             chunks = self.place(row, space)
             if chunks is not None:
                 self.start(row, chunks, space)

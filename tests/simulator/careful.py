@@ -21,7 +21,7 @@ def _careful(
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
-        out[i] = job.gpus * job.estimate
+        out[i] = job.size * job.estimate
         gate[i] = -1.0 if job.estimate > 8 * job.gpus else 1.0
         keep[i] = 3.0 if job.estimate > 15 else 0.0
 

@@ -31,6 +31,7 @@ rules = st.builds(
     resolution=st.sampled_from((1.0, 3.0, 60.0)),
     window=st.sampled_from((1.0, 1440.0)),
     max_job_test=st.sampled_from((1, 2, 5, 500)),
+    max_job_user=st.sampled_from((0, 0, 1, 3)),
 )
 
 

@@ -93,29 +93,30 @@ def test_exactly_one_format_recognises_each_file(name: str, tmp_path: Path) -> N
 def test_scontrol_tells_the_same_as_text_and_as_json(name: str, tmp_path: Path) -> None:
     file, text = FILES[name]
     found = read_cluster(write(tmp_path / file, text))
-    (node,) = found.cluster.nodes
+    node, other = found.cluster.nodes
     assert (node.name, node.gpus, node.gpu_type) == ("gpu001", 4, "a100")
     assert (node.cpus, node.memory_gb) == (64, 512)
-    assert members(found.cluster) == {"gpu": ["gpu001"], "all": ["gpu001"]}
-    assert found.notes == ("1 node has no GPU: left out",)
+    assert (other.name, other.gpus) == ("cpu001", 0)
+    assert members(found.cluster)["gpu"] == ["gpu001"]
+    assert found.notes == ()
 
 
 def test_slurm_conf_takes_types_from_gres_conf_beside_it(tmp_path: Path) -> None:
     write(tmp_path / "gres.conf", GRES_CONF)
     found = read_cluster(write(tmp_path / "slurm.conf", SLURM_CONF))
-    shapes = [(n.name, n.gpus, n.gpu_type, n.cpus) for n in found.cluster.nodes]
+    nodes = found.cluster.nodes
+    shapes = [(n.name, n.gpus, n.gpu_type, n.cpus) for n in nodes if n.gpus]
     assert shapes == [
         ("gpu001", 8, "v100", 64),
         ("gpu002", 8, "v100", 64),
         ("big1x", 4, "h100", 64),
         ("big3x", 4, "h100", 64),
     ]
-    assert members(found.cluster) == {
-        "gpu": ["gpu001", "gpu002"],
-        "all": ["gpu001", "gpu002", "big1x", "big3x"],
-    }
-    assert [p.priority for p in found.cluster.partitions] == [10, 1]
-    assert found.notes == ("10 nodes have no GPU: left out",)
+    assert [n.name for n in nodes if not n.gpus] == [f"cpu{number:02}" for number in range(1, 11)]
+    assert members(found.cluster)["gpu"] == ["gpu001", "gpu002", "cpu01"]
+    assert members(found.cluster)["all"] == [n.name for n in nodes]
+    assert [p.tier for p in found.cluster.partitions] == [10, 1, 1]
+    assert found.notes == ()
 
 
 def test_slurm_conf_alone_knows_no_type(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_node_tables_leave_out_cpu_machines(name: str, tmp_path: Path) -> None:
 def test_a_node_of_several_types_counts_as_its_commonest(tmp_path: Path) -> None:
     text = SCONTROL.replace("gpu:A100:4(S:0-1)", "gpu:v100:1,gpu:A100:2(S:0),shard:a100:8")
     found = read_cluster(write(tmp_path / "nodes.txt", text))
-    assert [(n.gpus, n.gpu_type) for n in found.cluster.nodes] == [(3, "a100")]
+    assert [(n.gpus, n.gpu_type) for n in found.cluster.nodes[:1]] == [(3, "a100")]
     assert "node gpu001 has several GPU types: all 3 taken as a100" in found.notes
 
 
@@ -173,7 +174,7 @@ def test_files_that_slurm_conf_includes_are_named(tmp_path: Path) -> None:
         ("slurm.conf", "NodeName=a[x-y] Gres=gpu:1\n", r"cannot read \[x-y\]"),
         ("slurm.conf", "NodeName=a[0-999999999] Gres=gpu:1\n", "more than 100,000 nodes"),
         ("slurm.conf", "NodeName=a,a Gres=gpu:1\n", "node 'a' is named twice"),
-        ("slurm.conf", "NodeName=a CPUs=4\n", "no node with GPUs"),
+        ("slurm.conf", "NodeName=a\n", "no node with GPUs or CPUs"),
         ("nodes.csv", OPENB.replace(",2,P100", ",two,P100"), "line 3: gpu is 'two', expected a"),
         ("nodes.csv", OPENB.replace(",2,P100", ",-2,P100"), "n1 has -2 GPUs, expected 0 or more"),
         ("nodes.csv", "who knows\n", "cannot tell its format"),

@@ -33,26 +33,57 @@ def sacct(folder: Path, *rows: dict[str, Any]) -> Trace:
 def test_a_real_looking_export_is_read_as_its_jobs(tmp_path: Path) -> None:
     trace = read_trace(SAMPLES["sacct"](tmp_path))
     jobs = trace.jobs
-    assert jobs.ids.tolist() == ["100", "101_4", "105"]
-    assert jobs.submit.tolist() == [0, 60, 1320]
-    assert jobs.run.tolist() == [3600, 60, 300]
-    assert jobs.gpus.tolist() == [2, 8, 1]
-    assert jobs.nodes.tolist() == [0, 2, 0]
-    assert jobs.cpus.tolist() == [8, 4, 0]
-    assert jobs.memory.tolist() == [64, 1, 0]
-    assert jobs.partition.names() == ["gpu"] * 3
-    assert jobs.qos.names() == ["normal", "high", "normal"]
-    assert jobs.priority.tolist() == [4000, 4100, 1]
-    assert jobs.limit[[0, 2]].tolist() == [7200, 3600]
+    assert jobs.ids.tolist() == ["100", "101_4", "104", "105"]
+    assert jobs.submit.tolist() == [0, 60, 180, 1320]
+    assert jobs.run.tolist() == [3600, 60, 60, 300]
+    assert jobs.gpus.tolist() == [2, 8, 0, 1]
+    assert jobs.nodes.tolist() == [0, 2, 0, 0]
+    assert jobs.cpus.tolist() == [8, 4, 4, 0]
+    assert jobs.memory.tolist() == [64, 1, 4, 0]
+    assert jobs.partition.names() == ["gpu", "gpu", "cpu", "gpu"]
+    assert jobs.qos.names() == ["normal", "high", "normal", "normal"]
+    assert jobs.priority.tolist() == [4000, 4100, 1, 1]
+    assert jobs.limit[[0, 3]].tolist() == [7200, 3600]
     assert math.isnan(jobs.limit[1])
-    assert trace.notes[:6] == (
+    assert trace.notes[:5] == (
         "1 job step: left out",
         "2 jobs never started: left out",
         "1 job was still running: left out",
         "1 earlier record of a requeued job: left out",
         "2 jobs were held or waited for others first: they count as submitted once eligible",
-        "1 job asks for no GPU: left out",
     )
+
+
+def test_jobs_without_gpus_keep_their_cpus_memory_and_nodes(tmp_path: Path) -> None:
+    jobs = sacct(
+        tmp_path,
+        {"AllocTRES": "billing=8,cpu=8,mem=32G,node=2", "NNodes": "2"},
+        {"AllocTRES": "cpu=12,gres/gpu=3,mem=96G,node=1", "SubmitLine": "sbatch --mem-per-gpu=32G"},
+    ).jobs
+    assert jobs.gpus.tolist() == [0, 3]
+    assert jobs.cpus.tolist() == [8, 12]
+    assert jobs.memory.tolist() == [32, 96]
+    assert jobs.nodes.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("line", "exclusive"),
+    [
+        ("sbatch --exclusive run.sh", True),
+        ("srun -n 4 --exclusive", True),
+        ("sbatch --exclusive=user run.sh", False),
+        ("sbatch run.sh", False),
+        ("", False),
+    ],
+)
+def test_an_exclusive_job_asks_what_it_asked_and_not_what_its_node_had(
+    line: str, exclusive: bool, tmp_path: Path
+) -> None:
+    asked, got = "cpu=1,mem=4G,node=1", "cpu=40,gres/gpu=2,mem=180G,node=1"
+    jobs = sacct(tmp_path, {"ReqTRES": asked, "AllocTRES": got, "SubmitLine": line}).jobs
+    assert jobs.exclusive.tolist() == [exclusive]
+    assert jobs.cpus.tolist() == [1 if exclusive else 40]
+    assert jobs.gpus.tolist() == [0 if exclusive else 2]
 
 
 def test_only_a_gpu_type_that_was_asked_for_binds_the_job(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dovetail.agents.engines import Engine
 from dovetail.agents.evolution.training import TrainingConfig
 from dovetail.agents.evolution.training import learn as evolve
 from dovetail.agents.history import Site
+from dovetail.agents.promised import promised_tail
 from dovetail.agents.rltune.config import RltuneConfig
 from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
 from dovetail.agents.training import train
@@ -25,7 +26,11 @@ class ChoiceConfig:
     """What a choice without learning depends on; stored with the checkpoint."""
 
     estimates: str = "predicted"
+    promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        promised_tail(self.promises)
 
 
 class Train(Protocol):

@@ -23,13 +23,26 @@ class GateVerdict:
     """How what was learned stands to what was chosen, and whether that is enough."""
 
     score: Score
+    tail_against_slurm: float = 0.0  # logarithm, of the size class that pays most
+    promised: float = math.inf  # by what part that may grow
 
     @property
     def passed(self) -> bool:
         # A comparison with NaN is False: what could not be measured does not pass.
-        return self.score.gain <= -AHEAD and self.score.worst_tail <= math.log1p(WORSE)
+        ahead = self.score.gain <= -AHEAD and self.score.worst_tail <= math.log1p(WORSE)
+        return ahead and self.keeps_promise
+
+    @property
+    def keeps_promise(self) -> bool:
+        return math.isinf(self.promised) or self.tail_against_slurm <= math.log1p(self.promised)
 
     def __str__(self) -> str:
+        if not self.keeps_promise:
+            return (
+                "the choice is kept: what was learned breaks the promise to size classes, "
+                f"95th percentile of waits {math.expm1(self.tail_against_slurm):+.0%} against "
+                f"Slurm's order, promised {self.promised:+.0%}"
+            )
         if self.passed:
             return f"the learned policy is kept: {self.score} against the choice"
         if math.isnan(self.score.gain):
@@ -51,6 +64,7 @@ class GateVerdict:
         return {
             "passed": self.passed,
             "sentence": str(self),
+            "tail_against_slurm": math.expm1(self.tail_against_slurm),
             "gain": self.score.gain,
             "wait": math.expm1(self.score.wait),
             "bsld": math.expm1(self.score.bsld),
@@ -63,9 +77,14 @@ class GateVerdict:
 
 
 def judge(
-    learned: Contestant, chosen: Contestant, cells: Sequence[CellsOfSite], players: Players
+    learned: Contestant,
+    chosen: Contestant,
+    cells: Sequence[CellsOfSite],
+    players: Players,
+    slurm: Contestant | None = None,
+    promised: float = math.inf,
 ) -> GateVerdict:
-    """Play both on every cell that the players hold."""
+    """Play both on every cell that the players hold; and Slurm's order, where that binds."""
     numbers = [number for site in cells for number in site.numbers]
     tasks = [(number, one) for one in (learned, chosen) for number in numbers]
     found = players.play(tasks)
@@ -73,6 +92,9 @@ def judge(
     scores = dict(
         zip(numbers, (a.against(b) for a, b in zip(ours, theirs, strict=True)), strict=True)
     )
-    return GateVerdict(
-        mean_score([mean_score([scores[n] for n in site.numbers]) for site in cells])
-    )
+    score = mean_score([mean_score([scores[n] for n in site.numbers]) for site in cells])
+    if slurm is None or math.isinf(promised):
+        return GateVerdict(score)
+    before = players.play([(number, slurm) for number in numbers])
+    tail = mean_score([a.against(b) for a, b in zip(ours, before, strict=True)]).worst_tail
+    return GateVerdict(score, tail, promised)

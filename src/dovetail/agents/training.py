@@ -26,11 +26,12 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
-from dovetail.agents.choice.choose import choose
+from dovetail.agents.choice.choose import SLURM, choose
 from dovetail.agents.engines import Engine
 from dovetail.agents.gate import GateVerdict, judge
 from dovetail.agents.history import Site, facts, refuse_other
 from dovetail.agents.players import LocalPlayers
+from dovetail.agents.promised import promised_tail
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.learned.arrays_file import read_card
 from dovetail.policies.learned.checkpoint import (
@@ -65,6 +66,8 @@ class LearnerConfig(Protocol):
     @property
     def estimates(self) -> str: ...
     @property
+    def promises(self) -> str: ...
+    @property
     def seed(self) -> int: ...
 
 
@@ -94,17 +97,18 @@ def train(
     if begun is not None and "gate" in begun:
         return load_checkpoint(folder)
     cells = CellConfig(estimates=config.estimates, seed=config.seed)
+    promised = promised_tail(config.promises)
     if histories is None:
         histories = [open_history(site, config.estimates) for site in sites]
     if begun is None:
-        begun = _choose(histories, cells, about, folder, report, workers, engine)
+        begun = _choose(histories, cells, about, folder, report, workers, engine, promised)
     chosen = begun["choice"]
     choice = PolicyCandidate(chosen["order"], chosen["estimates"], chosen["placement"])
     if learner is None:
         return load_checkpoint(folder)
     lesson = Lesson(histories, choice, folder / LEARNING, report, workers, engine)
     learned = learner(lesson, config)
-    verdict = _judge(histories, cells, learned, choice, workers, engine)
+    verdict = _judge(histories, cells, learned, choice, workers, engine, promised)
     own = {key: value for key, value in learned.card.items() if key not in about}
     card = {**begun, "learned": own, "gate": verdict.facts()}
     kept = choice.checkpoint(card)
@@ -141,10 +145,11 @@ def _choose(
     report: Report,
     workers: int,
     engine: Engine,
+    promised: float,
 ) -> dict[str, Any]:
     cells, numbers = _cells(histories, config)
     with engine(cells, workers) as players:
-        found = choose(numbers, config.estimates, players, report)
+        found = choose(numbers, config.estimates, players, report, promised)
     card = {**json.loads(json.dumps(about)), "choice": found.facts()}
     save_checkpoint(folder, found.best.checkpoint(card))
     return card
@@ -157,8 +162,10 @@ def _judge(
     choice: PolicyCandidate,
     workers: int,
     engine: Engine,
+    promised: float,
 ) -> GateVerdict:
     other = replace(config, seed=config.seed + JUDGING)
     cells, numbers = _cells(histories, other)
     with engine(cells, workers) as players:
-        return judge(learned, choice, numbers, players)
+        slurm = replace(choice, order=SLURM)
+        return judge(learned, choice, numbers, players, slurm, promised)

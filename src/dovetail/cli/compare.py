@@ -100,7 +100,9 @@ def compare(
 ) -> None:
     """Replay a trace under several policies, side by side.
 
-    The best of each column is marked. Ctrl-C keeps what is finished.
+    What was recorded and, where the cluster file holds the settings of slurm.conf, Slurm as
+    configured come first, and how far these two are apart. The best of each column is marked.
+    Ctrl-C keeps what is finished.
 
     \b
     Example:
@@ -113,12 +115,16 @@ def compare(
     from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import results
     from dovetail.domain.promises import Promises
+    from dovetail.policies.configured import configured_policy
     from dovetail.policies.policy import Policy
 
     asked = Promises.parse(promises)
     chosen = [Policy.parse(text, backfill, placement) for text in names_in(policies, "--policies")]
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed)
+    configured = configured_policy(site)
+    if configured is not None:
+        chosen = [configured, *chosen]
     found = _replay(history, site, chosen, estimates, seed, sequences, length, workers)
     print_comparison(found, results())
     if who:

@@ -77,6 +77,15 @@ def evaluate(
             "--seeds", metavar="N", min=1, help="Draws of the estimates' noise to average over."
         ),
     ] = 3,
+    promises: Annotated[
+        str,
+        typer.Option(
+            "--promises",
+            metavar="LIST",
+            help="Look at promises against Slurm's order: size_p95=10%,user_mean=25%.",
+            show_default=False,
+        ),
+    ] = "",
     seed: SeedOption = 1,
     jobs: JobsOption = None,
     load: LoadOption = None,
@@ -86,7 +95,7 @@ def evaluate(
 
     Twice: on the whole tenth, each policy finding the cluster as it left it itself, and on windows
     of it that start from the same state for all. Then who gains and who pays, by size and run time
-    of jobs and by user, against Slurm's own order.
+    of jobs, QOS, account and user, against Slurm's own order.
 
     \b
     Example:
@@ -96,12 +105,15 @@ def evaluate(
     from dovetail import api
     from dovetail.cli.files import write_json
     from dovetail.cli.inputs import open_trace
-    from dovetail.cli.screen import warn_of_compiling
+    from dovetail.cli.screen import results, warn_of_compiling
+    from dovetail.cli.who_pays import print_promises
+    from dovetail.domain.promises import Promises
     from dovetail.evaluation.unseen import Draws, kinds_known
     from dovetail.policies.learned.arrays_file import Card
     from dovetail.policies.learned.checkpoint import load_checkpoint
     from dovetail.policies.policy import Policy, checkpoint_folder
 
+    asked = Promises.parse(promises)
     folder = checkpoint_folder(model) or Path(model)
     card = Card(folder, load_checkpoint(folder).card)
     site = api.load_cluster(cluster)
@@ -117,6 +129,8 @@ def evaluate(
         found = _measure(history, site, policies, draws, windows, length)
         everything[draws.spec] = _plain(found)
         _tell(found, draws, policies[0])
+        if asked:
+            print_promises(results(), asked.check(found.groups))
     typer.echo(
         "ratios: the first policy to this one, below 1 the first is better, with 95 % intervals; "
         "the bound is that of these jobs alone on an idle cluster"

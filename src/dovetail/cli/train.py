@@ -64,6 +64,16 @@ def train(
             "too), limit, noisy:SIGMA or exact.",
         ),
     ] = "predicted",
+    promises: Annotated[
+        str | None,
+        typer.Option(
+            "--promises",
+            metavar="LIST",
+            help="What must not get worse than under Slurm's order: size_p95=10%. What breaks it "
+            "is neither chosen nor kept.",
+            show_default=False,
+        ),
+    ] = None,
     length: Annotated[
         int | None,
         _of("evolution 20000, others 256", "N", "--length", "Jobs of one replay.", min=1),
@@ -139,7 +149,8 @@ def train(
     chosen = AGENTS[agent]
     settings = {
         "epochs": epochs, "length": length, "family": family, "base": base, "metric": metric,
-        "features": features, "start": start, "estimates": estimates, "seed": seed,
+        "features": features, "start": start, "estimates": estimates, "promises": promises,
+        "seed": seed,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
     config = chosen.configure({**given, **chosen.parse_settings(more or ())})

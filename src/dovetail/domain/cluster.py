@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.limits import Limit
 
 MAX_GPUS_PER_NODE = 64
 """A node's GPUs are the bits of one word in the simulator."""
@@ -25,6 +27,21 @@ MAX_SPEED, MIN_SPEED = 1000.0, 0.001
 
 MAX_PRIORITY = 1e12
 """Of partitions and QOS: beyond Slurm's own 32 bits."""
+
+SETTINGS = (
+    "SchedulerType",
+    "SchedulerParameters",
+    "PriorityType",
+    "PriorityDecayHalfLife",
+    "PriorityMaxAge",
+    "PriorityFavorSmall",
+    "PriorityWeightAge",
+    "PriorityWeightFairshare",
+    "PriorityWeightJobSize",
+    "PriorityWeightPartition",
+    "PriorityWeightQOS",
+)
+"""Settings of slurm.conf that a cluster keeps: how Slurm orders jobs, and what may pass."""
 
 ANY_TYPE = "gpu"
 """The GPU type of a cluster that names none."""
@@ -45,12 +62,16 @@ class Node:
     memory_gb: float = float("inf")
     switch: str = "switch-0"
     mig: tuple[int, ...] = ()  # configuration number per GPU; empty: GPUs are whole
+    features: tuple[str, ...] = field(default=(), repr=False)  # that jobs may ask for by name
 
     def __post_init__(self) -> None:
-        if not 1 <= self.gpus <= MAX_GPUS_PER_NODE:
+        if not 0 <= self.gpus <= MAX_GPUS_PER_NODE:
             raise ClusterError(
-                f"node {self.name}: {self.gpus} GPUs, expected 1 to {MAX_GPUS_PER_NODE}; "
-                "leave nodes without GPUs out"
+                f"node {self.name}: {self.gpus} GPUs, expected 0 to {MAX_GPUS_PER_NODE}"
+            )
+        if self.gpus == 0 and math.isinf(self.cpus):
+            raise ClusterError(
+                f"node {self.name}: no GPUs and no number of CPUs; give its CPUs, or leave it out"
             )
         _check_amount(self.name, "CPUs", self.cpus, MAX_CPUS)
         _check_amount(self.name, "GB of memory", self.memory_gb, MAX_MEMORY_GB)
@@ -67,8 +88,12 @@ class Partition:
     name: str
     nodes: frozenset[int]
     priority: float = 1.0
+    tier: int = 1  # Slurm's PriorityTier: jobs of a higher one go first, whatever their scores
+    exclusive: bool = False  # its jobs take whole nodes: OverSubscribe=EXCLUSIVE
 
     def __post_init__(self) -> None:
+        if not 0 <= self.tier <= MAX_PRIORITY:
+            raise ClusterError(f"partition {self.name}: tier is {self.tier}, expected 0 or more")
         if not 0 <= self.priority <= MAX_PRIORITY:
             raise ClusterError(
                 f"partition {self.name}: priority is {self.priority:g}, "
@@ -91,6 +116,8 @@ class Cluster:
     name: str = "cluster"
     # Kind of job -> GPU type -> factor, instead of the type's own.
     kind_speed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    slurm: Mapping[str, str] = field(default_factory=dict)  # settings of slurm.conf, by name
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -131,7 +158,29 @@ class Cluster:
     @cached_property
     def gpu_types(self) -> tuple[str, ...]:
         """Types in order of their first node."""
-        return tuple(dict.fromkeys(node.gpu_type for node in self.nodes))
+        return tuple(dict.fromkeys(node.gpu_type for node in self.nodes if node.gpus))
+
+    @cached_property
+    def has_features(self) -> bool:
+        """Whether any node names one; else nobody is bound to them."""
+        return any(node.features for node in self.nodes)
+
+    @cached_property
+    def known_cpus(self) -> float:
+        """Of all nodes that say how many they have."""
+        return sum(node.cpus for node in self.nodes if math.isfinite(node.cpus))
+
+    @cached_property
+    def gpus_per_cpu(self) -> float:
+        """What a CPU counts where jobs with and without GPUs are compared; 1 without GPUs."""
+        if not self.total_gpus:
+            return 1.0
+        return self.total_gpus / self.known_cpus if self.known_cpus else 0.0
+
+    @property
+    def total_size(self) -> float:
+        """GPUs; where there are none, CPUs."""
+        return float(self.total_gpus) or self.known_cpus
 
     def speed_of(self, gpu_type: str, kind: str | None = None) -> float:
         """Of a GPU type, for jobs of this kind."""
@@ -152,6 +201,12 @@ class Cluster:
     def partitions_of(self, index: int) -> Iterator[str]:
         """Names of the partitions that node `index` belongs to."""
         return (part.name for part in self.partitions if index in part.nodes)
+
+    def tiers(self, names: Iterable[str | None]) -> list[int]:
+        """Of jobs in these partitions, 0 the highest; those in none are in tier 1."""
+        own = {part.name: part.tier for part in self.partitions}
+        ranked = sorted({1, *own.values()}, reverse=True)
+        return [ranked.index(own.get(name or "", 1)) for name in names]
 
     def partition_factor(self, name: str | None) -> float:
         """Priority of a partition as a share of the highest; 1 where there is none."""
@@ -174,6 +229,12 @@ class Cluster:
         text = repr((self.nodes, parts, sorted(self.speed.items()), sorted(self.qos.items())))
         if self.kind_speed:  # else hashes stay what they were
             text += repr(sorted((k, sorted(v.items())) for k, v in self.kind_speed.items()))
+        if any(part.tier != 1 or part.exclusive for part in self.partitions):
+            text += repr([(part.tier, part.exclusive) for part in self.partitions])
+        if self.limits:
+            text += repr(self.limits)
+        if self.has_features:
+            text += repr([node.features for node in self.nodes])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

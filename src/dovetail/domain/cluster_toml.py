@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
+from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, SETTINGS, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.limits import AMOUNTS, Each, Limit
 from dovetail.domain.toml_table import TomlTable, refuse_unknown
 
 MAX_BYTES = 32 << 20
@@ -19,9 +21,14 @@ MAX_MEMBERSHIPS = 2_000_000
 """Nodes of all partitions together: twenty partitions of all nodes of the largest cluster."""
 
 _RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})\](?P<tail>.*)$")
-_TOP = {"name", "nodes", "partitions", "speed", "qos", "kind_speed"}
-_NODE = {"name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig"}
-_PARTITION = {"nodes", "share", "priority"}
+_TOP = {"name", "nodes", "partitions", "speed", "qos", "kind_speed", "limits", "slurm"}
+_NODE = {
+    "name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig",
+    "features",
+}  # fmt: skip
+_PARTITION = {"nodes", "share", "priority", "tier", "exclusive"}
+_NAMES = ("users", "accounts", "qos", "partitions")
+_LIMIT = {*_NAMES, "each", *AMOUNTS}
 
 
 def load_cluster(spec: str | Path) -> Cluster:
@@ -58,7 +65,30 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         _numbers(data, "qos", name),
         top.text("name", name),
         _kind_speeds(data.get("kind_speed", {}), name),
+        tuple(_limits(data.get("limits", []), name)),
+        _settings(data.get("slurm", {}), name),
     )
+
+
+def _limits(value: Any, file: str) -> Iterator[Limit]:
+    if not isinstance(value, list):
+        raise ClusterError(f"{file}: write limits as [[limits]]")
+    for number, content in enumerate(value, start=1):
+        where = f"{file}: [[limits]] number {number}"
+        refuse_unknown(content, _LIMIT, where)
+        entry = TomlTable(content, where)
+        each = entry.text("each", Each.ALL.value)
+        if each not in {part.value for part in Each}:
+            raise ClusterError(f"{where}: each is {each!r}, expected all, user, account or job")
+        users, accounts, qos, partitions = (tuple(entry.texts(key)) for key in _NAMES)
+        amounts = {key: entry.number(key, math.inf) for key in AMOUNTS}
+        yield Limit(users, accounts, qos, partitions, Each(each), **amounts)
+
+
+def _settings(value: Any, file: str) -> dict[str, str]:
+    refuse_unknown(value, set(SETTINGS), f"{file}: [slurm]")
+    table = TomlTable(value, f"{file}: [slurm]")
+    return {key: table.text(key, "") for key in value}
 
 
 def _kind_speeds(table: Any, name: str) -> dict[str, dict[str, float]]:
@@ -102,7 +132,7 @@ def _group(entry: Any, before: int, where: str) -> list[Node]:
     per_switch = group.whole("nodes_per_switch", count, 1)
     switch = group.text("switch", f"switch-{before}")
     cpus, memory = group.number("cpus", math.inf), group.number("memory_gb", math.inf)
-    mig = group.whole_numbers("mig")
+    mig, features = group.whole_numbers("mig"), tuple(group.texts("features"))
     return [
         Node(
             name=name,
@@ -112,6 +142,7 @@ def _group(entry: Any, before: int, where: str) -> list[Node]:
             memory_gb=memory,
             switch=switch if per_switch >= count else f"{switch}.{i // per_switch}",
             mig=mig,
+            features=features,
         )
         for i, name in enumerate(names)
     ]
@@ -142,7 +173,15 @@ def _partitions(table: Any, nodes: list[Node], file: str) -> list[Partition]:
             raise ClusterError(
                 f"{where}: more than {MAX_MEMBERSHIPS:,} nodes in all partitions together"
             )
-        partitions.append(Partition(str(name), chosen, entry.number("priority", 1.0)))
+        partitions.append(
+            Partition(
+                str(name),
+                chosen,
+                entry.number("priority", 1.0),
+                entry.whole("tier", 1, 0),
+                entry.flag("exclusive"),
+            )
+        )
     return partitions
 
 

@@ -24,7 +24,8 @@ SIZE_BOUNDS = (1, 4, 8, 32)
 One GPU; a part of a usual node; a node of eight; a few nodes; many. Half to nine tenths of all jobs
 are in the first, most GPU time is in the last two.
 """
-SIZES = ("1 GPU", "2-4 GPUs", "5-8 GPUs", "9-32 GPUs", "over 32 GPUs")
+SIZES = ("1 GPU", "2-4 GPUs", "5-8 GPUs", "9-32 GPUs", "over 32 GPUs", "no GPU")
+"""Jobs that ask for CPUs only are the last class."""
 
 RUN_BOUNDS = (60.0, 3600.0, 8 * 3600.0, 86_400.0)
 """Seconds up to which a job belongs to a run-time class: a test, an hour, a working day, a day."""
@@ -34,15 +35,16 @@ RUN_TIMES = ("up to 1 min", "1 min-1 h", "1-8 h", "8 h-1 d", "over 1 d")
 def size_class(gpus: int) -> str:
     """The size class of one job.
 
-    >>> size_class(1), size_class(4), size_class(33)
-    ('1 GPU', '2-4 GPUs', 'over 32 GPUs')
+    >>> size_class(1), size_class(4), size_class(33), size_class(0)
+    ('1 GPU', '2-4 GPUs', 'over 32 GPUs', 'no GPU')
     """
-    return SIZES[bisect_left(SIZE_BOUNDS, gpus)]
+    return SIZES[bisect_left(SIZE_BOUNDS, gpus) if gpus else -1]
 
 
 def size_codes(gpus: Ints) -> Ints:
     """The position in `SIZES` of each job."""
-    return np.searchsorted(SIZE_BOUNDS, gpus).astype(np.int64)
+    codes = np.searchsorted(SIZE_BOUNDS, gpus)
+    return np.where(gpus > 0, codes, len(SIZES) - 1).astype(np.int64)
 
 
 def run_codes(run: Floats) -> Ints:

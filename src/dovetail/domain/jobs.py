@@ -64,7 +64,7 @@ class Jobs:
     ids: NDArray[Any]  # variable-length strings, unique
     submit: Floats  # seconds, ascending
     run: Floats  # seconds, >= 0
-    gpus: Ints  # >= 1, of the whole job
+    gpus: Ints  # of the whole job; 0: it asks for CPUs only
     limit: Floats  # seconds the user asked for; NaN: unknown
     nodes: Ints  # nodes the job must be split over evenly; 0: as few as possible
     cpus: Floats  # of the whole job; 0: no demand
@@ -85,6 +85,8 @@ class Jobs:
     submit_line: Names  # with what command
     array: Names  # id of the array that it is a task of; UNKNOWN: of none
     restarts: Ints  # how often it had been requeued when it was submitted like this
+    exclusive: Bools  # takes whole nodes, whatever it asks for
+    constraint: Names  # features that its nodes must have: "gold&ib"; UNKNOWN: any
 
     def __post_init__(self) -> None:
         count = len(self.ids)
@@ -134,6 +136,8 @@ class JobColumns:
     submit_line: Sequence[str | None] | Names | None = None
     array: Sequence[str | None] | Names | None = None
     restarts: ArrayLike | None = None
+    exclusive: ArrayLike | None = None
+    constraint: Sequence[str | None] | Names | None = None
     _count: int = field(init=False, default=0)
 
     def build(self) -> Jobs:
@@ -158,9 +162,7 @@ class JobColumns:
             mig=self._names(self.mig),
             priority=self._floats(self.priority, 0.0),
             deadline=self._floats(self.deadline, np.nan),
-            exempt=np.zeros(self._count, np.bool_)
-            if self.exempt is None
-            else np.asarray(self.exempt, np.bool_),
+            exempt=self._flags(self.exempt),
             recorded_start=self._floats(self.recorded_start, np.nan),
             name=self._names(self.name),
             account=self._names(self.account),
@@ -168,7 +170,12 @@ class JobColumns:
             submit_line=self._names(self.submit_line),
             array=self._names(self.array),
             restarts=self._counts(self.restarts),
+            exclusive=self._flags(self.exclusive),
+            constraint=self._names(self.constraint),
         )
+
+    def _flags(self, given: ArrayLike | None) -> Bools:
+        return np.zeros(self._count, np.bool_) if given is None else np.asarray(given, np.bool_)
 
     def _counts(self, given: ArrayLike | None) -> Ints:
         return np.asarray(0 if given is None else given, np.int64) * np.ones(self._count, np.int64)

@@ -53,6 +53,12 @@ MEASURES: Registry[Measure] = Registry(
                 "GPU time in use, of all GPU time from the first submission to the last end",
             ),
             Measure(
+                "cpu_utilization",
+                "share",
+                Better.HIGHER,
+                "the same of CPUs, on nodes that say how many they have; 0 where none does",
+            ),
+            Measure(
                 "throughput_jobs_per_hour", "jobs per hour", Better.HIGHER, "jobs that have ended"
             ),
             Measure(

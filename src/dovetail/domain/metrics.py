@@ -45,6 +45,7 @@ def summary(schedule: Schedule) -> dict[str, Any]:
     ended = schedule.end[ran]
     makespan = float(ended.max() - jobs.submit[0]) if len(ended) else 0.0
     busy = float(np.sum(jobs.gpus[ran] * run)) if len(ended) else 0.0
+    busy_cpus = float(np.sum(jobs.cpus[ran] * run)) if len(ended) else 0.0
     known = bool(np.any(jobs.user.codes != UNKNOWN))
     owner = (jobs.user if known else jobs.partition).codes[ran]
     return {
@@ -56,7 +57,8 @@ def summary(schedule: Schedule) -> dict[str, Any]:
         "jct_mean": float(np.mean(wait + run)),
         "bsld_mean": float(np.mean(slowdown)),
         "bsld_p95": float(np.percentile(slowdown, 95)),
-        "gpu_utilization": busy / (schedule.cluster.total_gpus * makespan) if makespan else 0.0,
+        "gpu_utilization": _share(busy, schedule.cluster.total_gpus * makespan),
+        "cpu_utilization": _share(busy_cpus, schedule.cluster.known_cpus * makespan),
         "throughput_jobs_per_hour": len(ended) / (makespan / 3600) if makespan else 0.0,
         "makespan": makespan,
         "fragmentation_mean": schedule.fragmentation,
@@ -67,3 +69,8 @@ def summary(schedule: Schedule) -> dict[str, Any]:
         "sim_seconds": schedule.sim_seconds,
         "config": dict(schedule.config),
     }
+
+
+def _share(part: float, whole: float) -> float:
+    """0 where there is nothing to have a share of."""
+    return part / whole if whole else 0.0

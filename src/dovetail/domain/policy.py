@@ -37,7 +37,8 @@ class JobFacts(Row):
     reserve: float  # the same for reservations: how long it is expected to hold its GPUs
     spread: float  # how unsure the estimate is: half of the logarithm between its 10th and 90th %
     predicted: float  # seconds, from history alone
-    gpus: int
+    gpus: int  # 0: it asks for CPUs only
+    size: float  # GPUs; without any, its CPUs as a share of the cluster's, counted in GPUs
     deadline: float  # seconds, NaN: none
     priority: float  # static, higher goes first
     partition_factor: float  # 0 to 1
@@ -46,7 +47,7 @@ class JobFacts(Row):
     demand: int  # row of the demands: where it may run
     cpus_per_gpu: float  # 0: no demand
     memory_per_gpu: float  # GB, 0: no demand
-    log_gpus: float  # natural logarithms, taken once
+    log_gpus: float  # of the size; natural logarithms, taken once
     log_estimate: float
     exempt: bool  # learned policies leave it alone
 
@@ -57,7 +58,7 @@ class DemandFacts(Row):
     Kept only for orderings that ask for it, and only for demands with waiting jobs.
     """
 
-    total_gpus: float
+    total_gpus: float  # at least 1
     total_nodes: float
     free_gpus: float
     idle_nodes: float
@@ -70,8 +71,8 @@ class DemandFacts(Row):
 class AccountFacts(Row):
     """What a policy may know of a user or group."""
 
-    gpus: float  # in use now
-    usage: float  # GPU seconds, decayed
+    gpus: float  # in use now: the sizes of running jobs
+    usage: float  # the same times seconds, decayed
     fair_share: float  # 0 to 1, of this moment
 
 
@@ -80,7 +81,7 @@ class ClusterFacts(Row):
 
     now: float
     origin: float  # submit time of the first job
-    total_gpus: float
+    total_gpus: float  # of a cluster without GPUs: its CPUs
     # kept only for orderings that ask for it
     free_gpus: float
     queued_gpus: float
@@ -215,17 +216,20 @@ class SlurmBackfill:
     resolution: float = 60.0  # seconds: planned times are rounded to multiples of it
     window: float = 1440.0  # minutes: what cannot start within them is not planned
     max_job_test: int = 500  # jobs looked at in one cycle
+    max_job_user: int = 0  # of these, of one user; 0: any
 
     def __post_init__(self) -> None:
         for name, most in (("interval", 10_800), ("resolution", 3600), ("window", 43_200)):
             value = getattr(self, name)
             if not 1 <= value <= most:
                 raise ConfigError(f"backfill slurm: {name} is {value:g}, expected 1 to {most}")
-        if self.max_job_test != int(self.max_job_test) or not 1 <= self.max_job_test <= 1_000_000:
-            raise ConfigError(
-                f"backfill slurm: max_job_test is {self.max_job_test}, expected a whole number "
-                "from 1 to 1000000"
-            )
+        for name, least in (("max_job_test", 1), ("max_job_user", 0)):
+            value = getattr(self, name)
+            if value != int(value) or not least <= value <= 1_000_000:
+                raise ConfigError(
+                    f"backfill slurm: {name} is {value}, expected a whole number "
+                    f"from {least} to 1000000"
+                )
 
     @classmethod
     def parse(cls, text: str) -> SlurmBackfill:

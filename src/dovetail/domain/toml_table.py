@@ -64,6 +64,12 @@ class TomlTable:
             raise self._wrong(key, value, 'a list of texts such as ["gpu[1-8]"]')
         return value
 
+    def flag(self, key: str) -> bool:
+        value = self.content.get(key, False)
+        if not isinstance(value, bool):
+            raise self._wrong(key, value, "true or false")
+        return value
+
     def _wrong(self, key: str, value: object, expected: str) -> ClusterError:
         return ClusterError(f"{self.where}: {key} is {_shown(value)}, expected {expected}")
 

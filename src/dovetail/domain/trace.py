@@ -11,7 +11,9 @@ from dovetail.domain.errors import TraceError
 from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
 from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
 
-ADDED = ("name", "account", "work_dir", "submit_line", "array", "restarts")
+ADDED = (
+    "name", "account", "work_dir", "submit_line", "array", "restarts", "exclusive", "constraint",
+)  # fmt: skip
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
 
 DRAWN = "-synthetic"
@@ -95,7 +97,7 @@ def problems(jobs: Jobs) -> dict[str, Bools]:
     }
 
 
-def _says_nothing(column: Names | Ints) -> bool:
+def _says_nothing(column: Names | Ints | Bools) -> bool:
     if isinstance(column, Names):
         return not column.values and not np.any(column.codes != UNKNOWN)
     return not np.any(column)

@@ -65,7 +65,13 @@ RULES = (
     Rule("has no valid run time", ("run",), _unknown, "a number of seconds"),
     Rule("has a negative run time", ("run",), lambda x: x < 0, "0 or more"),
     Rule("runs longer than ten years", ("run",), lambda x: x > TEN_YEARS, _AT_MOST),
-    Rule("asks for no GPU", ("gpus",), lambda x: x <= 0, "0 or more"),
+    Rule("asks for a negative number of GPUs", ("gpus",), lambda x: x < 0, "0 or more"),
+    Rule(
+        "asks for neither GPUs nor CPUs",
+        ("gpus", "cpus"),
+        lambda gpus, cpus: (gpus == 0) & ~(cpus > 0),
+        "1 or more, or a number of CPUs",
+    ),
     # A run time over a limit of 1e-300 s is no number any more.
     Rule("has a time limit that is not positive", ("limit",), lambda x: x < 1e-3, "0.001 or more"),
     Rule("has a time limit beyond ten years", ("limit",), lambda x: x > TEN_YEARS, _AT_MOST),
@@ -78,7 +84,7 @@ RULES = (
     Rule(
         "asks for more nodes than GPUs",
         ("nodes", "gpus"),
-        lambda nodes, gpus: nodes > np.maximum(gpus, 1),
+        lambda nodes, gpus: (gpus > 0) & (nodes > gpus),
         "at most its GPUs",
     ),
     Rule("asks for a negative or unknown number of CPUs", ("cpus",), _no_amount, "0 or more"),

@@ -23,8 +23,10 @@ from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import TraceWindow, plan
+from dovetail.evaluation.recorded import Recorded, gap_of, recorded_metrics, recorded_schedule
 from dovetail.evaluation.run import Run
-from dovetail.evaluation.timeline import Timeline
+from dovetail.evaluation.timeline import UsageOverTime
+from dovetail.policies.configured import AS_CONFIGURED
 from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction.estimates import default_estimates
@@ -37,7 +39,7 @@ HIGHER_IS_BETTER = frozenset(
     measure.name for measure in MEASURES.values() if measure.better is Better.HIGHER
 )
 
-SLURM_ORDER = "slurm-multifactor"
+SLURM_ORDERS = (AS_CONFIGURED, "slurm-multifactor")
 """What others are measured against where it is among them: what Slurm does by itself."""
 
 Progress = Callable[[int, int, str], None]
@@ -54,7 +56,7 @@ class ComparisonRow:
     per_window: Mapping[str, tuple[float, ...]]
     wait_percentiles: tuple[float, ...]  # 0 to 100 %, over the jobs of all windows
     groups: tuple[GroupWaits, ...] = ()  # waits by size, QOS, account, user, against Slurm's order
-    timeline: Timeline | None = None  # of a whole trace; windows have no common time
+    timeline: UsageOverTime | None = None  # of a whole trace; windows have no common time
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Comparison:
     config: Mapping[str, Any]
     trace_facts: Mapping[str, Any]
     complete: bool = True
+    recorded: Recorded | None = None  # what really happened, where the trace tells
 
     def __getitem__(self, label: str) -> ComparisonRow:
         """The row of a policy, by its label here or in full."""
@@ -103,13 +106,19 @@ class Comparison:
             }
             for row in self.rows
         ]
-        data = _plain({**_fields(self), "bound": asdict(self.bound), "rows": rows})
+        told = None if self.recorded is None else asdict(self.recorded)
+        data = {**_fields(self), "bound": asdict(self.bound), "rows": rows, "recorded": told}
+        data = _plain(data)
         return json.dumps(data, sort_keys=True, indent=2, allow_nan=False) + "\n"
 
 
 def reference_of(rows: Sequence[ComparisonRow]) -> ComparisonRow:
-    """Slurm's order where it was run, else the first."""
-    return next((row for row in rows if row.policy.order == SLURM_ORDER), rows[0])
+    """Slurm as configured or its order where it was run, else the first."""
+    for order in SLURM_ORDERS:
+        for row in rows:
+            if row.policy.order == order:
+                return row
+    return rows[0]
 
 
 def compare(
@@ -186,7 +195,26 @@ def compare(
         },
         trace_facts=describe(run.trace),
         complete=len(outcomes) == total,
+        recorded=_recorded(run, chosen, labels, outcomes) if sequences is None else None,
     )
+
+
+def _recorded(
+    run: Run,
+    policies: Sequence[Policy],
+    labels: Sequence[str],
+    outcomes: Mapping[Task, Outcome],
+) -> Recorded | None:
+    """What happened, and how far the replay of Slurm as configured is from it."""
+    happened = recorded_schedule(run.trace, run.cluster)
+    if happened is None:
+        return None
+    configured = [p for p, policy in enumerate(policies) if policy.order == AS_CONFIGURED]
+    gap = None
+    if configured and Task(0, configured[0]) in outcomes:
+        replayed = outcomes[Task(0, configured[0])].wait
+        gap = gap_of(labels[configured[0]], happened.wait, replayed)
+    return Recorded(recorded_metrics(happened), gap)
 
 
 def _distinct(policies: Iterable[PolicyLike]) -> tuple[Policy, ...]:
@@ -202,7 +230,10 @@ def _labels(policies: Sequence[Policy]) -> list[str]:
     """Short names; the placement is left out where all have the same, namesakes are counted."""
     places = {policy.placement for policy in policies} - {OWN}
     shared = places.pop() if len(places) == 1 else None
-    names = [policy.label(placement=shared) for policy in policies]
+    names = [
+        AS_CONFIGURED if policy.order == AS_CONFIGURED else policy.label(placement=shared)
+        for policy in policies
+    ]
     earlier = [names[:at].count(name) for at, name in enumerate(names)]
     return [f"{name} ({n + 1})" if n else name for name, n in zip(names, earlier, strict=True)]
 
@@ -225,7 +256,7 @@ def _groups(
 ) -> list[tuple[GroupWaits, ...]]:
     """Waits by group of every policy, against Slurm's order where it was run, else the first."""
     finished = [p for p in range(len(policies)) if Task(kept[0], p) in outcomes]
-    slurm = [p for p in finished if policies[p].order == SLURM_ORDER]
+    slurm = [p for o in SLURM_ORDERS for p in finished if policies[p].order == o]
     base = (slurm or finished)[0]
     rows = np.concatenate([np.arange(window.start, window.stop) for window in windows])
     own = jobs.take(rows)

@@ -19,7 +19,7 @@ from dovetail.domain.metrics import summary
 from dovetail.domain.processes import submit
 from dovetail.evaluation.protocols import TraceWindow
 from dovetail.evaluation.run import Run
-from dovetail.evaluation.timeline import Timeline, timeline_of
+from dovetail.evaluation.timeline import UsageOverTime, timeline_of
 from dovetail.policies.policy import Policy
 
 SMALL = 3_000_000
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
     metrics: dict[str, Any]  # as `summary` gives them
     wait: Floats  # [jobs] seconds; NaN: rejected
-    timeline: Timeline
+    timeline: UsageOverTime
 
 
 class Stopped(Exception):  # noqa: N818 - reads as what happened

@@ -15,7 +15,7 @@ STEPS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class UsageOverTime:
     """From the first submission to the last; what runs on after it is not seen."""
 
     days: tuple[float, ...]  # since the first submission, the middle of each step
@@ -23,7 +23,7 @@ class Timeline:
     wait: tuple[float, ...]  # mean seconds of the jobs submitted in each step; NaN: there are none
 
 
-def timeline_of(schedule: Schedule, steps: int = STEPS) -> Timeline:
+def timeline_of(schedule: Schedule, steps: int = STEPS) -> UsageOverTime:
     """The curves of a schedule; without partitions GPU types stand in for them."""
     submit = schedule.trace.jobs.submit
     first, last = float(submit[0]), float(submit[-1])
@@ -33,7 +33,7 @@ def timeline_of(schedule: Schedule, steps: int = STEPS) -> Timeline:
         for name, nodes in parts_of(schedule.cluster)
     )
     middle = (edges[:-1] + np.diff(edges) / 2 - first) / 86_400.0
-    return Timeline(tuple(middle.tolist()), parts, tuple(_waits(schedule, edges).tolist()))
+    return UsageOverTime(tuple(middle.tolist()), parts, tuple(_waits(schedule, edges).tolist()))
 
 
 def parts_of(cluster: Cluster) -> tuple[tuple[str, Ints], ...]:

@@ -61,6 +61,9 @@ def kinds_known(trace: Trace) -> list[str]:
     return ["predicted"] + ([] if np.isnan(trace.jobs.limit).any() else ["limit"])
 
 
+GROUPED = ("size", "run_time", "qos", "account", "user")
+
+
 def who_pays(
     trace: Trace,
     cluster: Cluster,
@@ -69,12 +72,12 @@ def who_pays(
     share: float = UNSEEN,
     baseline: Policy = SLURM,
 ) -> tuple[GroupWaits, ...]:
-    """Waits of the last part by size, run time and user, under Slurm's own order and a policy."""
+    """Waits of the last part by every known group, under Slurm's own order and a policy."""
     before, after = (
         Run(trace, cluster, one, draws.of(one)[0]).replay().wait for one in (baseline, policy)
     )
     unseen = np.arange(len(trace)) >= first_unseen(trace, share)
-    return group_waits(trace.jobs, before, after, ("size", "run_time", "user"), unseen)
+    return group_waits(trace.jobs, before, after, GROUPED, unseen)
 
 
 def first_unseen(trace: Trace, share: float = UNSEEN) -> int:

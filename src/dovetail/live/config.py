@@ -198,12 +198,19 @@ class LiveConfig:
     telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
     twin: TwinConfig = field(default_factory=TwinConfig)
     promises: Promises = field(default_factory=Promises)  # what must not get worse
-    objective: Objective = field(default_factory=Objective)  # what is wanted, in weights
+    objective: Objective = field(default_factory=Objective)  # what the trip-wire weighs
 
     def __post_init__(self) -> None:
         _above("period", self.period, 0.0)
         if not self.min_period >= 0.0:
             raise ConfigError(f"min_period is {self.min_period}, expected 0 or more")
+        for what in ("makespan", "utilisation"):
+            if getattr(self.objective, what) > 0.0:
+                raise ConfigError(
+                    f"objective.{what} is {getattr(self.objective, what):g}, expected 0: a cluster "
+                    "that goes on has none to compare; promises.utilisation is looked at in "
+                    "`dovetail evaluate`, and wait, slowdown and tail are weighed here"
+                )
         if self.estimates not in ("limit", "predicted"):
             raise ConfigError(f"estimates is {self.estimates!r}, expected limit or predicted")
 

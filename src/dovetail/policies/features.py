@@ -93,7 +93,7 @@ def describe_jobs(
         out[9, i] = part.idle_nodes / part.total_nodes
         out[10, i] = 1.0 if part.fits else 0.0
         out[11, i] = min(part.ways, 4.0) / 4.0
-        out[12, i] = job.gpus / (job.gpus + part.free_gpus)
+        out[12, i] = job.size / (job.size + part.free_gpus)
         out[13, i] = (job.log_gpus + log_estimate) / (log_total + log_month)
         out[14, i] = wait / (wait + job.estimate)
         left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones

@@ -66,12 +66,13 @@ def features_of(jobs: Jobs, timeline: Timeline) -> Features:
 
 def _asked(jobs: Jobs) -> dict[str, Floats]:
     """What the job itself says, as far as the trace knows such things."""
+    shared = np.maximum(jobs.gpus, 1)
     columns = {
-        "gpus": np.log(jobs.gpus),
+        "gpus": np.log(np.maximum(jobs.gpus, 0.5)),  # none: less than one
         "limit": np.log(jobs.limit),
         "nodes": jobs.nodes.astype(np.float64),
-        "cpus": np.log1p(jobs.cpus / jobs.gpus),
-        "memory": np.log1p(jobs.memory / jobs.gpus),
+        "cpus": np.log1p(jobs.cpus / shared),
+        "memory": np.log1p(jobs.memory / shared),
         "restarts": jobs.restarts.astype(np.float64),
     }
     for name in ("partition", "qos", "kind", "gpu_type"):

@@ -14,6 +14,8 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
 from dovetail.domain.policy import (
     AccountFacts,
+    Backfill,
+    BackfillRule,
     ClusterFacts,
     DemandFacts,
     History,
@@ -25,10 +27,14 @@ from dovetail.domain.policy import (
 )
 from dovetail.simulator.kernel import rows
 from dovetail.simulator.kernel.state import NO_RESERVATION
-from dovetail.simulator.layout import Kind, Option, demands_of, kinds_of
+from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
+from dovetail.simulator.limits import layout_limits
 from dovetail.simulator.shapes import shape_tables
 
 Table = NDArray[Any]
+
+SIZE_STEPS = 1024
+"""Parts of a GPU in which sizes of jobs without GPUs are counted."""
 
 
 class Tables:
@@ -53,10 +59,13 @@ class Tables:
         placement: Placement,
         estimates: Estimates,
         history: History | None = None,
+        backfill: BackfillRule = Backfill.EASY,
     ) -> None:
         kinds = kinds_of(cluster)
         account_count, account = _accounts(jobs)
         apart = [account, jobs.qos.codes] if ordering.varies is Varies.BETWEEN_ACCOUNTS else []
+        if isinstance(backfill, SlurmBackfill) and backfill.max_job_user:
+            apart = [account, *apart]
         of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
@@ -65,14 +74,16 @@ class Tables:
         shapes = shape_tables(options, chunks, kinds)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
+        self.exclusive = exclusive_of(jobs, cluster)
         self.accounts = new_table(AccountFacts, account_count)
         self.accounts["fair_share"] = 1.0
         self.cluster = new_table(ClusterFacts, 1)
         self.cluster["now"] = self.cluster["origin"] = jobs.submit[0]
-        self.cluster["total_gpus"] = cluster.total_gpus
+        self.cluster["total_gpus"] = cluster.total_size
         self.runs = _runs(jobs, of_job)
         self.nodes = _nodes(cluster, kinds)
-        self.slots = new_table(rows.Slot, len(cluster.nodes) * most)
+        slots = most + _most_without_gpus(of_job, every, kinds)
+        self.slots = new_table(rows.Slot, len(cluster.nodes) * slots)
         self.kinds, self.members = _kinds(kinds)
         self.levels, self.words = levels, words
         self.kinds["group_first"], self.kinds["group_last"] = shapes.first, shapes.last
@@ -80,9 +91,14 @@ class Tables:
         self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
-        self.change_log = new_table(rows.Change, len(cluster.nodes))
+        self.change_log = new_table(rows.NodeChange, len(cluster.nodes))
         self.candidates = new_table(rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
+        first = _first_jobs(of_job, len(every))
+        self.demands["account"] = account[first]
+        self.demands["tier"] = _tiers(jobs, cluster)[first]
+        self.tried = new_table(rows.Tried, account_count)
+        self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
         self.demand_facts = _demand_facts(every, kinds)
         self.kind_sets = _kind_sets(self.demands)
         self.options, self.chunks = options, chunks
@@ -118,11 +134,15 @@ class Tables:
         self.world["demand_count"], self.world["kind_set_count"] = len(every), len(self.kind_sets)
         self.world["shape_count"], self.world["watcher_count"] = len(shapes.shapes), shapes.watched
         self.world["most_gpus"] = most
+        self.world["most_slots"] = slots
         self.world["free_gpus"] = cluster.total_gpus
         self.world["history_levels"] = past.groups.shape[1]
         self.world["history_count"], self.world["history_ring"] = past.recent.shape
         self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
+        self.world["mixed"] = slots > most
+        self.world["limited"] = bool(cluster.limits)
+        self.world["tier_count"] = self.demands["tier"].max() + 1
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:
@@ -131,11 +151,13 @@ class Tables:
         self.world["cycle_resolution"] = backfill.resolution
         self.world["cycle_window"] = 60.0 * backfill.window
         self.world["cycle_jobs"] = backfill.max_job_test
+        self.world["cycle_user_jobs"] = backfill.max_job_user
         self.world["last_cycle"] = self.world["now"]
 
 
 def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> Table:
     table = new_table(JobFacts, len(jobs))
+    table["size"] = sizes_of(jobs, cluster)
     for column in ("submit", "gpus", "deadline", "priority"):
         table[column] = getattr(jobs, column)
     table["estimate"] = np.maximum(1.0, estimates.seconds)
@@ -144,12 +166,21 @@ def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
     table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
     table["account"] = account
-    table["cpus_per_gpu"] = jobs.cpus / jobs.gpus
-    table["memory_per_gpu"] = jobs.memory / jobs.gpus
-    table["log_gpus"] = np.log(jobs.gpus)
+    table["cpus_per_gpu"] = jobs.cpus / np.maximum(jobs.gpus, 1)
+    table["memory_per_gpu"] = jobs.memory / np.maximum(jobs.gpus, 1)
+    table["log_gpus"] = np.log(table["size"])
     table["log_estimate"] = np.log(table["estimate"])
     table["exempt"] = jobs.exempt
     return table
+
+
+def sizes_of(jobs: Jobs, cluster: Cluster) -> Floats:
+    """What a job counts for: its GPUs; without any, what its CPUs are a share of.
+
+    In whole 1/1024 parts, so that sums of them are exact in any order.
+    """
+    share = np.ceil(jobs.cpus * cluster.gpus_per_cpu * SIZE_STEPS)
+    return np.where(jobs.gpus > 0, jobs.gpus, np.maximum(1.0, share) / SIZE_STEPS)
 
 
 def _factors(names: Names, factor: Callable[[str | None], float]) -> Floats:
@@ -250,7 +281,8 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
     counts = np.array([len(options) for options in every])
     table["kinds"] = [_union(options) for options in every]
-    table["gpus"] = [options[0].gpus if options else 0 for options in every]
+    table["gpus"] = [min((option.gpus for option in options), default=0) for options in every]
+    table["plannable"] = [len({option.gpus for option in options} - {0}) == 1 for options in every]
     table["speed"] = [max((option.speed for option in options), default=1.0) for options in every]
     table["option_last"] = np.cumsum(counts)
     table["option_first"] = table["option_last"] - counts
@@ -275,7 +307,7 @@ def _demand_facts(every: list[list[Option]], kinds: list[Kind]) -> Table:
     for i, options in enumerate(every):
         allowed = [k for k in range(len(kinds)) if _union(options) >> k & 1]
         table["total_nodes"][i] = sum(nodes[k] for k in allowed)
-        table["total_gpus"][i] = sum(nodes[k] * kinds[k].gpus for k in allowed)
+        table["total_gpus"][i] = max(1, sum(nodes[k] * kinds[k].gpus for k in allowed))
     return table
 
 
@@ -290,6 +322,58 @@ def _most_parts(of_job: Ints, every: list[list[Option]]) -> int:
     """Chunks that all jobs together can have at most."""
     most = np.array([max((option.nodes for option in options), default=0) for options in every])
     return int(most[of_job[of_job >= 0]].sum())
+
+
+def _first_jobs(of_job: Ints, demands: int) -> Ints:
+    """The first job of each demand; 0 of those that have none."""
+    first = np.zeros(demands, np.int64)
+    able = np.flatnonzero(of_job >= 0)[::-1]
+    first[of_job[able]] = able
+    return first
+
+
+def _tiers(jobs: Jobs, cluster: Cluster) -> Ints:
+    by_code = np.array(cluster.tiers((*jobs.partition.values, None)))  # code -1 is the last
+    return by_code[jobs.partition.codes]
+
+
+def _add_limits(
+    demands: Table, jobs: Jobs, cluster: Cluster, every: list[list[Option]], first: Ints
+) -> tuple[Table, Table]:
+    """Per demand its limits, what its jobs count for, and the counters."""
+    layout = layout_limits(jobs, cluster)
+    if layout is None:
+        return new_table(rows.LimitLink, 0), new_table(rows.LimitUse, 0)
+    demands["gpus_asked"] = jobs.gpus[first]
+    demands["cpus_asked"] = np.ceil(jobs.cpus[first] * 1000)
+    demands["memory_asked"] = np.ceil(jobs.memory[first] * 1024)
+    demands["nodes_asked"] = [options[0].nodes if options else 0 for options in every]
+    own = [layout.links[group] for group in layout.of_job[first].tolist()]
+    counts = np.array([len(links) for links in own])
+    demands["link_last"] = np.cumsum(counts)
+    demands["link_first"] = demands["link_last"] - counts
+    table = new_table(rows.LimitLink, int(counts.sum()))
+    for at, link in enumerate(link for links in own for link in links):
+        table[at] = (link.use, *link.most)
+    return table, new_table(rows.LimitUse, layout.uses)
+
+
+def _most_without_gpus(of_job: Ints, every: list[list[Option]], kinds: list[Kind]) -> int:
+    """Jobs without GPUs that can be on one node together: as many as its CPUs allow."""
+    queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
+    chunks, most = 0, 0
+    for options, jobs in zip(every, queued.tolist(), strict=True):
+        for option in options:
+            if jobs and option.large[0] == 0:
+                chunks += jobs * option.many
+                most = max(most, *_cpus_over(option, kinds))
+    return min(chunks, most)
+
+
+def _cpus_over(option: Option, kinds: list[Kind]) -> list[int]:
+    return [
+        kind.cpus // option.large[1] for k, kind in enumerate(kinds) if option.large_kinds >> k & 1
+    ]
 
 
 def _no_history() -> History:

@@ -33,7 +33,7 @@ from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.loop import ADVANCE
 from dovetail.simulator.kernel.rules import make_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
-from dovetail.simulator.layout import REASONS
+from dovetail.simulator.layout import REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
 from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.planner import Planner
@@ -71,7 +71,7 @@ class Simulation:
         self.trace, self.cluster, self.ordering = trace, cluster, ordering
         self.placement, self.backfill, self.estimates = placement, backfill, estimates
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
-        self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history)
+        self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history, backfill)
         if backfill is Backfill.CONSERVATIVE:
             add_promises(self.tables)
         rank_nodes(self.tables, placement)
@@ -125,7 +125,7 @@ class Simulation:
             end=tables.runs["end"].copy(),
             estimate=tables.jobs["estimate"].copy(),
             backfilled=tables.runs["backfilled"].copy(),
-            rejected=tables.rejected,
+            rejected=np.where(tables.runs["refused"], REASONS.index(REFUSED), tables.rejected),
             reasons=REASONS,
             chunk_offset=offset,
             chunk_node=tables.part_table["node"][order],

@@ -43,8 +43,10 @@ def _split(tables: Tables) -> bool:
     held = _popcount(tables.part_table["gpus"][: tables.world["parts"][0]])
     totals = np.concatenate(([0], np.cumsum(held)))
     first, last = started["part_first"], started["part_first"] + started["part_count"]
-    asked = tables.jobs["gpus"][np.isfinite(tables.runs["start"])]
-    return bool(np.any(totals[last] - totals[first] != asked))
+    ran = np.isfinite(tables.runs["start"])
+    got, asked = totals[last] - totals[first], tables.jobs["gpus"][ran]
+    whole = tables.exclusive[ran]
+    return bool(np.any((got < asked) | (got != asked) & ~whole))
 
 
 def _unbalanced(tables: Tables, cluster: Cluster) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.constraints import meets
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.jobs import UNKNOWN, Ints, Jobs
+from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs
 from dovetail.domain.policy import Placement
+from dovetail.simulator.limits import LimitLayout, layout_limits
 
 UNLIMITED = 10**15
 """Milli-CPUs or MB of a node that does not say; never binds."""
@@ -21,10 +23,26 @@ MAX_KINDS = 63
 """Sets of kinds are the bits of one signed word."""
 
 OUTSIDE_PARTITION = "asks for a partition that this cluster does not have"
+OUTSIDE_FEATURES = "asks for features that no node of its partition has"
 OUTSIDE_TYPES = "asks for a GPU type that its partition does not have"
 TOO_LARGE = "asks for more than the nodes it may use can ever give"
 ASKS_MIG = "asks for MIG slices, which this simulation of whole GPUs does not have"
-REASONS = ("", OUTSIDE_PARTITION, OUTSIDE_TYPES, TOO_LARGE, ASKS_MIG)
+TOO_LONG = "asks for more time than its partition, QOS or account allows"
+OVER_LIMIT = "asks for more than a limit of its user, account, QOS or partition allows"
+REFUSED = "was submitted when as many of its jobs waited or ran as may be"
+CPUS_UNKNOWN = "asks for CPUs only, and no node that it may use says how many it has"
+REASONS = (
+    "",
+    OUTSIDE_PARTITION,
+    OUTSIDE_TYPES,
+    TOO_LARGE,
+    ASKS_MIG,
+    CPUS_UNKNOWN,
+    TOO_LONG,
+    OVER_LIMIT,
+    REFUSED,
+    OUTSIDE_FEATURES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +54,19 @@ class Kind:
     cpus: int
     memory: int
     partitions: tuple[str, ...]
+    features: tuple[str, ...] = ()
     nodes: list[int] = field(default_factory=list, compare=False, hash=False)
 
     def holds(self, chunk: tuple[int, int, int]) -> bool:
         """Whether an empty node of this kind can host the chunk."""
+        if chunk[0] == 0 and self.cpus == UNLIMITED:  # or jobs without GPUs would never wait
+            return False
         return chunk[0] <= self.gpus and chunk[1] <= self.cpus and chunk[2] <= self.memory
+
+    @property
+    def all(self) -> tuple[int, int, int]:
+        """The chunk that takes a whole node."""
+        return self.gpus, self.cpus, self.memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +100,7 @@ def kinds_of(cluster: Cluster) -> list[Kind]:
         for index in part.nodes:
             parts[index].append(part.name)
     for index, node in enumerate(cluster.nodes):
-        key = (node.gpu_type, node.gpus, node.cpus, node.memory_gb, *parts[index])
+        key = (node.gpu_type, node.gpus, node.cpus, node.memory_gb, node.features, *parts[index])
         if key not in kinds:
             kinds[key] = Kind(
                 node.gpu_type,
@@ -82,6 +108,7 @@ def kinds_of(cluster: Cluster) -> list[Kind]:
                 whole(node.cpus, 1000),
                 whole(node.memory_gb, 1024),
                 tuple(parts[index]),
+                node.features,
             )
         kinds[key].nodes.append(index)
     if len(kinds) > MAX_KINDS:
@@ -108,10 +135,16 @@ class Ask:
     gpu_type: str | None
     partition: str | None
     kind: str | None
+    exclusive: bool
+    constraint: str | None
 
     def chunk(self, gpus: int) -> tuple[int, int, int]:
-        """A chunk of so many GPUs with its part of CPUs and memory, rounded up."""
-        return gpus, -(-self.cpus * gpus // self.gpus), -(-self.memory * gpus // self.gpus)
+        """A chunk of so many GPUs with its part of CPUs and memory, rounded up.
+
+        Without GPUs all chunks of a job are alike.
+        """
+        part, whole = (gpus, self.gpus) if self.gpus else (1, max(1, self.nodes))
+        return gpus, -(-self.cpus * part // whole), -(-self.memory * part // whole)
 
     def split(self, per_node: int) -> tuple[int, int, int, int] | None:
         """(many, large, few, small) on nodes with `per_node` GPUs; None if it cannot be."""
@@ -135,31 +168,64 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
         for kind in kinds
         if (types is None or kind.gpu_type in types)
         and (not cluster.partitions or ask.partition is None or ask.partition in kind.partitions)
+        and (ask.constraint is None or meets(ask.constraint, kind.features))
     ]
+    if ask.gpus == 0:  # GPUs, and so pools, do not matter
+        ways = _ways(ask, (max(1, ask.nodes), 0, 0, 0), allowed)
+        return _options(ways, kinds, rank=0, pool=0, speed=1.0)
     pools = list(dict.fromkeys((kind.gpu_type, kind.gpus) for kind in kinds))
     one_node_will_do = not ask.nodes and any(ask.gpus <= kind.gpus for kind in allowed)
-    options = []
+    options: list[Option] = []
     for pool, (gpu_type, per_node) in enumerate(pools):
-        split = ask.split(per_node)
+        split = ask.split(per_node) if per_node else None
         if split is None or (one_node_will_do and ask.gpus > per_node):
             continue
-        many, few = split[0], split[2]
-        large, small = ask.chunk(split[1]), ask.chunk(split[3])
-        members = [kind for kind in allowed if (kind.gpu_type, kind.gpus) == (gpu_type, per_node)]
-        able = [kind for kind in members if kind.holds(large)]
-        partly = [kind for kind in members if few and kind.holds(small)]
-        if sum(len(kind.nodes) for kind in able) < many:
-            continue
-        if few and sum(len(kind.nodes) for kind in partly) < many + few:
-            continue
         rank = preferred.index(gpu_type) if gpu_type in preferred else len(preferred)
+        speed = cluster.speed_of(gpu_type, ask.kind)
+        members = [kind for kind in allowed if (kind.gpu_type, kind.gpus) == (gpu_type, per_node)]
+        options += _options(_ways(ask, split, members), kinds, rank, pool, speed)
+    return sorted(options, key=lambda option: (option.rank, option.nodes, option.pool))
+
+
+class Way(NamedTuple):
+    """Chunks, and the kinds of nodes among which they have to find room."""
+
+    members: list[Kind]
+    many: int
+    large: tuple[int, int, int]
+    few: int
+    small: tuple[int, int, int]
+
+
+def _ways(ask: Ask, split: tuple[int, int, int, int], members: list[Kind]) -> list[Way]:
+    """One for a pool; for a job that takes whole nodes one for each kind, as these differ."""
+    many, few = split[0], split[2]
+    large, small = ask.chunk(split[1]), ask.chunk(split[3])
+    if not ask.exclusive:
+        return [Way(members, many, large, few, small)]
+    able = [kind for kind in members if kind.holds(large)]
+    return [Way([kind], many + few, kind.all, 0, (0, 0, 0)) for kind in able]
+
+
+def _options(
+    ways: list[Way], kinds: list[Kind], rank: int, pool: int, speed: float
+) -> list[Option]:
+    """The ways for which there are enough nodes."""
+    options = []
+    for way in ways:
+        able = [kind for kind in way.members if kind.holds(way.large)]
+        partly = [kind for kind in way.members if way.few and kind.holds(way.small)]
+        if sum(len(kind.nodes) for kind in able) < way.many:
+            continue
+        if way.few and sum(len(kind.nodes) for kind in partly) < way.many + way.few:
+            continue
         options.append(
             Option(
-                rank, pool, many, large, few, small,
-                _mask(able, kinds), _mask(partly, kinds), cluster.speed_of(gpu_type, ask.kind),
+                rank, pool, way.many, way.large, way.few, way.small,
+                _mask(able, kinds), _mask(partly, kinds), speed,
             )
         )  # fmt: skip
-    return sorted(options, key=lambda option: (option.rank, option.nodes, option.pool))
+    return options
 
 
 def _mask(chosen: list[Kind], kinds: list[Kind]) -> int:
@@ -178,16 +244,53 @@ def demands_of(
     Jobs that differ in one of the columns `apart` get demands of their own.
     """
     by_kind = bool(placement.affinity or cluster.kind_speed)
-    asks, of_job = _distinct_asks(jobs, by_kind, apart)
+    limits = layout_limits(jobs, cluster)
+    if limits is not None:
+        apart = [*apart, limits.of_job]
+    asks, of_job = _distinct_asks(jobs, cluster, by_kind, apart)
     found = {ask: options_of(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
     every = [found[ask] for ask in asks]
     why = np.array([_reason(ask, found, cluster) for ask, found in zip(asks, every, strict=True)])
     rejected = np.where(jobs.mig.codes != UNKNOWN, REASONS.index(ASKS_MIG), why[of_job])
+    if limits is not None:
+        _reject_over_limits(jobs, asks, of_job, every, limits, rejected)
     of_job[rejected > 0] = -1
     return of_job, every, rejected.astype(np.int64)
 
 
-def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[list[Ask], Ints]:
+def _reject_over_limits(
+    jobs: Jobs,
+    asks: list[Ask],
+    of_job: Ints,
+    every: list[list[Option]],
+    limits: LimitLayout,
+    rejected: Ints,
+) -> None:
+    """What could never start under its limits, however little else runs."""
+    _, first = np.unique(of_job, return_index=True)
+    over = [
+        bool(options) and limits.too_large(int(limits.of_job[row]), asked_of(ask, options))
+        for ask, options, row in zip(asks, every, first.tolist(), strict=True)
+    ]
+    rejected[(rejected == 0) & limits.too_long(jobs)] = REASONS.index(TOO_LONG)
+    rejected[(rejected == 0) & np.array(over)[of_job]] = REASONS.index(OVER_LIMIT)
+
+
+def asked_of(ask: Ask, options: list[Option]) -> tuple[int, int, int, int]:
+    """What a job counts for under limits: GPUs, CPUs, memory, and nodes of its first option."""
+    return ask.gpus, ask.cpus, ask.memory, options[0].nodes
+
+
+def exclusive_of(jobs: Jobs, cluster: Cluster) -> Bools:
+    """Jobs that take whole nodes: they ask for it, or their partition gives no less."""
+    whole = {part.name for part in cluster.partitions if part.exclusive}
+    by_code = np.array([name in whole for name in (*jobs.partition.values, None)])
+    return jobs.exclusive | by_code[jobs.partition.codes]
+
+
+def _distinct_asks(
+    jobs: Jobs, cluster: Cluster, by_kind: bool, apart: Sequence[Ints]
+) -> tuple[list[Ask], Ints]:
     columns = np.column_stack(
         [
             jobs.gpus,
@@ -197,6 +300,8 @@ def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[li
             jobs.gpu_type.codes,
             jobs.partition.codes,
             jobs.kind.codes if by_kind else np.full(len(jobs), UNKNOWN),
+            exclusive_of(jobs, cluster),
+            jobs.constraint.codes if cluster.has_features else np.full(len(jobs), UNKNOWN),
             *apart,
         ]
     )
@@ -212,8 +317,11 @@ def _distinct_asks(jobs: Jobs, by_kind: bool, apart: Sequence[Ints]) -> tuple[li
         Ask(
             gpus, nodes, cpus, memory,
             jobs.gpu_type.name(gpu_type), jobs.partition.name(partition), jobs.kind.name(kind),
+            bool(whole), jobs.constraint.name(features),
         )
-        for gpus, nodes, cpus, memory, gpu_type, partition, kind in columns[first, :7].tolist()
+        for (gpus, nodes, cpus, memory, gpu_type, partition, kind, whole, features) in (
+            columns[first, :9].tolist()
+        )
     ]  # fmt: skip
     return asks, of_job.astype(np.int64)
 
@@ -230,6 +338,12 @@ def _reason(ask: Ask, options: list[Option], cluster: Cluster) -> int:
     ]
     if not inside:
         return REASONS.index(OUTSIDE_PARTITION)
+    if ask.constraint is not None:
+        inside = [node for node in inside if meets(ask.constraint, node.features)]
+        if not inside:
+            return REASONS.index(OUTSIDE_FEATURES)
+    if ask.gpus == 0 and all(math.isinf(node.cpus) for node in inside):
+        return REASONS.index(CPUS_UNKNOWN)
     types = ask.gpu_type.split("|") if ask.gpu_type else cluster.gpu_types
-    known = any(node.gpu_type in types for node in inside)
+    known = ask.gpus == 0 or any(node.gpu_type in types for node in inside)
     return REASONS.index(TOO_LARGE if known else OUTSIDE_TYPES)

@@ -68,6 +68,6 @@ def _interchangeable(tables: Tables) -> Ints:
     known: dict[bytes, int] = {}
     for number, whole in enumerate(tables.kinds["gpus"]):
         here, partly = np.flatnonzero(large >> number & 1), np.flatnonzero(small >> number & 1)
-        if np.all(gpus[2 * here] == whole) and np.all(gpus[2 * partly + 1] == whole):
+        if whole > 0 and np.all(gpus[2 * here] == whole) and np.all(gpus[2 * partly + 1] == whole):
             group[number] = known.setdefault(here.tobytes(), number)
     return group

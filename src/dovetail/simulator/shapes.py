@@ -47,7 +47,7 @@ def shape_tables(options: Table, chunks: Table, kinds: list[Kind]) -> ShapeTable
     of_chunk = np.full(2 * size, -1)
     of_chunk[used] = number.ravel()
     options["large_shape"], options["small_shape"] = of_chunk[::2], of_chunk[1::2]
-    shapes = new_table(rows.Shape, len(found))
+    shapes = new_table(rows.ChunkShape, len(found))
     columns = found if len(found) else np.zeros((1, 4), np.int64)
     shapes["gpus"], shapes["cpus"], shapes["memory"], shapes["kinds"] = columns.T
     shapes["free"] = [_allowed(mask, sizes).sum() for mask in shapes["kinds"].tolist()]

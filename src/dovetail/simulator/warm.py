@@ -17,7 +17,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.simulator.kernel import events
+from dovetail.simulator.kernel import events, limits
 from dovetail.simulator.kernel.allocation import take_bits
 from dovetail.simulator.kernel.loop import submit_next
 from dovetail.simulator.kernel.rows import World
@@ -117,7 +117,10 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
         mine.length *= 2.0
         mine.expected = start + mine.length
     if w.charged:
-        account(w, facts.account).gpus += facts.gpus
+        account(w, facts.account).gpus += facts.size
+    if w.limited:
+        limits.count_running(w, mine.demand, 1)
+        limits.count_submitted(w, mine.demand, 1)
     mine.part_first, mine.part_count = w.parts, len(nodes)
     for i in range(len(nodes)):
         chunk = large(w, number) if i < this.many else small(w, number)

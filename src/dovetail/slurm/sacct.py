@@ -34,7 +34,10 @@ _IN_WORDS = ("JobID", "Elapsed", "Timelimit")
 EXPORTED = tuple(name for name in FIELDS if name not in _IN_WORDS)
 """What to ask sacct for with -o; the documents show it, and a test compares."""
 
-_SPELLED = {name.lower(): name for name in FIELDS}
+OPTIONAL = ("Constraints",)
+"""Read where they are given; few sites have jobs that ask for features."""
+
+_SPELLED = {name.lower(): name for name in (*FIELDS, *OPTIONAL)}
 
 
 def spelled(name: str) -> str:

@@ -16,7 +16,8 @@ from functools import lru_cache
 
 def texts_of(text: str, first: str) -> list[str]:
     """The text of each record; `first` is the name that begins one."""
-    return [part for part in _starts(first).split(text) if part.startswith(f"{first}=")]
+    _, *parts = f"\n{text}".split(f"\n{first}=")
+    return [f"{first}={part}" for part in parts]
 
 
 def fields_of(record: str, names: tuple[str, ...]) -> dict[str, str]:
@@ -37,11 +38,6 @@ def settings_of(text: str) -> dict[str, str]:
     """`scontrol show config` as a table."""
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {name.strip(): value.strip() for name, _, value in pairs if name == name.lstrip()}
-
-
-@lru_cache(maxsize=64)
-def _starts(first: str) -> re.Pattern[str]:
-    return re.compile(rf"^(?={re.escape(first)}=)", re.MULTILINE)
 
 
 @lru_cache(maxsize=64)

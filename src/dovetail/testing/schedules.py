@@ -65,7 +65,9 @@ def check_schedule(schedule: Schedule) -> None:
             for gpu in range(word.bit_length()):
                 if word >> gpu & 1:
                     uses.setdefault((node, gpu), []).append((start, end, job))
-        assert given == jobs.gpus[job], f"job {job} got {given} of {jobs.gpus[job]} GPUs"
+        assert given == jobs.gpus[job] or (jobs.exclusive[job] and given > jobs.gpus[job]), (
+            f"job {job} got {given} of {jobs.gpus[job]} GPUs"
+        )
     for (node, gpu), stays in uses.items():
         stays.sort()
         for (_, end, first), (start, _, second) in pairwise(stays):

@@ -16,7 +16,7 @@ from dovetail.traces.source import not_utf8, read_bytes
 from dovetail.traces.table import FAULTS, NAMES, NUMBERS, RawTable
 from dovetail.traces.times import epoch_seconds
 
-MISSING = ("", "none", "null", "na", "n/a", "(null)", "unknown")
+MISSING = ("", "none", "null", "na", "n/a", "(null)", "unknown", "\\n")
 """What files write where they know nothing, in lower case."""
 
 OVERFLOW = "more fields than expected"

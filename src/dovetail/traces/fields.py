@@ -57,6 +57,8 @@ FIELDS: Registry[Field] = Registry(
             Field("submit_line", "submit_line", "submit_line", Holds.NAME, "with what command"),
             Field("array", "array", "array_id", Holds.NAME, "the array that it is a task of"),
             Field("restarts", "restarts", "restarts", Holds.NUMBER, "times it had been requeued"),
+            Field("exclusive", "exclusive", "exclusive", Holds.NUMBER, "1: it takes whole nodes"),
+            Field("constraint", "constraint", "constraint", Holds.NAME, "features of its nodes"),
         )
     },
 )

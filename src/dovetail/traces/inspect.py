@@ -10,7 +10,7 @@ from dovetail.domain.jobs import Bools, Jobs, Names
 from dovetail.domain.trace import Trace
 
 _PERCENTILES = (5, 25, 50, 75, 95, 99)
-_SIZES = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 64), (65, None))
+_SIZES = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 64), (65, None))
 
 
 def describe(trace: Trace) -> dict[str, Any]:

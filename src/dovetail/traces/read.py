@@ -17,7 +17,7 @@ from dovetail.traces.formats import FORMATS
 from dovetail.traces.formats.csv import CSV, csv_with
 from dovetail.traces.repair import REPAIRS, repair_table
 from dovetail.traces.source import read_head
-from dovetail.traces.table import NAMES, Format, Progress, RawTable, silent
+from dovetail.traces.table import FLAGS, NAMES, Format, Progress, RawTable, silent
 
 
 def read_trace(
@@ -30,8 +30,8 @@ def read_trace(
     """The jobs of a trace file, in order of submission.
 
     `format` is a name of `FORMATS`, guessed from the content if not given; `repair` takes names
-    of `REPAIRS`; `columns` says which column of a CSV is which of `FIELDS`. Jobs without GPUs and
-    jobs that never ran are left out; the notes say how many.
+    of `REPAIRS`; `columns` says which column of a CSV is which of `FIELDS`. Jobs that ask for
+    neither GPUs nor CPUs and jobs that never ran are left out; the notes say how many.
     """
     path, report, repairs = Path(path), progress or silent, tuple(repair)
     for name in repairs:
@@ -40,8 +40,7 @@ def read_trace(
     chosen = _chosen(path, format, columns or {})
     table = chosen.read(path, report)
     report(0.6, "checking rows")
-    # Jobs that need no GPU are no errors, whatever else their rows say.
-    table.leave_out(pl.col("gpus") == 0, "job asks for no GPU", "jobs ask for no GPU")
+    _leave_out_without_gpus(table, chosen)
     _refuse_nothing(table)
     repair_table(table, repairs)
     refuse(table, bad_rows(table))
@@ -79,6 +78,14 @@ def guess_format(path: Path) -> Format:
     )
 
 
+def _leave_out_without_gpus(table: RawTable, chosen: Format) -> None:
+    """They are no errors, whatever else their rows say; where their CPUs are known, they stay."""
+    out = pl.col("gpus") == 0
+    if chosen.cpu_jobs and "cpus" in table.frame.columns:
+        out &= ~(pl.col("cpus") > 0).fill_null(value=False)
+    table.leave_out(out, "job asks for no GPU", "jobs ask for no GPU")
+
+
 def _refuse_nothing(table: RawTable) -> None:
     if table.frame.is_empty():
         why = f" ({'; '.join(table.notes)})" if table.notes else ""
@@ -98,8 +105,11 @@ def _count_from_first(table: RawTable) -> None:
 def _jobs(frame: pl.DataFrame) -> Jobs:
     columns: dict[str, Any] = {**numbers_of(frame)}
     columns |= {name: _names(frame[name]) for name in NAMES if name in frame.columns}
-    if "exempt" in frame.columns:
-        columns["exempt"] = frame["exempt"].cast(pl.Boolean).fill_null(value=False).to_numpy()
+    columns |= {
+        name: frame[name].cast(pl.Boolean).fill_null(value=False).to_numpy()
+        for name in FLAGS
+        if name in frame.columns
+    }
     return JobColumns(ids=frame["id"].cast(pl.String).to_list(), **columns).build()
 
 

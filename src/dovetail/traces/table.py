@@ -30,6 +30,9 @@ NUMBERS = {
 }
 """Columns of numbers, with what each is where a file knows nothing."""
 
+FLAGS = ("exempt", "exclusive")
+"""Columns of yes and no; no where a file knows nothing."""
+
 NAMES = (
     "gpu_type",
     "partition",
@@ -42,6 +45,7 @@ NAMES = (
     "work_dir",
     "submit_line",
     "array",
+    "constraint",
 )
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 
@@ -98,6 +102,7 @@ class Format:
     about: str
     sniff: Callable[[Path, bytes], bool]  # the path, and the first bytes of the file
     read: Callable[[Path, Progress], RawTable]
+    cpu_jobs: bool = False  # jobs without GPUs are kept: the file tells what else they ask for
 
 
 def silent(fraction: float, text: str) -> None:

@@ -148,12 +148,20 @@ def test_a_second_reading_tells_of_changes_and_forgets_what_is_gone() -> None:
     assert second[1] is first[2]
     third, _ = parsed(rows, {"JobID": "2", "Name": "other"})
     assert [(job.id, job.name) for job in third] == [(2, "other")]
-    assert len(rows._jobs) == 1
+    assert len(rows._rows) == 1
 
 
 def test_a_thousand_readings_keep_no_more_than_the_last_ones() -> None:
     rows = JobRows()
     for number in range(3000):
         parsed(rows, {"Name": f"job {number}"})
-    assert len(rows._jobs) == 1
+    assert len(rows._rows) == 1
     assert len(rows._lasting) <= 1003
+
+
+def test_another_priority_alone_is_seen() -> None:
+    rows = JobRows()
+    parsed(rows, {"JobID": "1"}, {"JobID": "2"})
+    jobs, _ = parsed(rows, {"JobID": "1", "PriorityLong": "7"}, {"JobID": "2"})
+    fresh, _ = parsed(JobRows(), {"JobID": "1", "PriorityLong": "7"}, {"JobID": "2"})
+    assert jobs == fresh

@@ -107,10 +107,12 @@ def test_all_that_rest_says_of_a_job_the_programs_say(version: str) -> None:
 
 
 def nodes(version: str, source: str) -> dict[str, LiveNode]:
-    by_rest = source == "slurmrestd"
-    answer = json.loads(rest_answers(version)["GET nodes"].text) if by_rest else None
-    found = nodes_of(answer if by_rest else Recorded(version).document("sinfo"))
-    return {node.name: node for node in found}
+    answer = (
+        Recorded(version).document("sinfo")
+        if source == "sinfo"
+        else json.loads(rest_answers(version)["GET nodes"].text)
+    )
+    return {node.name: node for node in nodes_of(answer)}
 
 
 @every_version

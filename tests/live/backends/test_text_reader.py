@@ -11,6 +11,7 @@ from dovetail.live.backends.base import Unreadable
 from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
 from dovetail.live.backends.slurm.priorities import SPRIO, SSHARE, factors_of, shares_of
 from dovetail.live.backends.slurm.show import (
+    NodeRecords,
     nodes_of,
     partitions_of,
     reservations_of,
@@ -161,3 +162,22 @@ def test_a_task_that_squeue_loses_is_found_again() -> None:
     assert doubtful([task(1, 17), task(2, 17), task(3, 17)]) == {}
     assert doubtful([task(1, 17)]) == {17: (1,)}
     assert doubtful([task(1, 17, state="RUNNING")]) == {}
+
+
+@pytest.mark.parametrize("word", ["CPULoad", "FreeMem", "LastBusyTime", "State", "GresUsed"])
+def test_nodes_that_have_changed_are_read_as_if_for_the_first_time(word: str) -> None:
+    def record(name: str, value: str) -> str:
+        fields = {
+            "CPUTot": "8", "CPULoad": "0.1", "Gres": "gpu:4", "GresUsed": "gpu:1",
+            "RealMemory": "1024", "FreeMem": "99", "State": "IDLE", "LastBusyTime": "5",
+            "Partitions": "gpu",
+        }  # fmt: skip
+        fields[word] = value
+        said = " ".join(f"{key}={text}" for key, text in fields.items())
+        return f"NodeName={name} {said}    Reason=CPULoad=9 too high [root@5]\n"
+
+    values = {"State": ("IDLE", "DOWN"), "GresUsed": ("gpu:1", "gpu:3")}.get(word, ("1", "2"))
+    records = NodeRecords()
+    for value in values:
+        text = record("a", value) + record("b", values[0])
+        assert records.parse(text) == NodeRecords().parse(text)

@@ -6,6 +6,7 @@ import random
 import statistics
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -163,3 +164,33 @@ def test_values_of_ours_can_be_told_from_an_operator_s() -> None:
     assert factors
     assert all(map(is_marked, factors))
     assert not any(map(is_marked, (0, 5, 100, 250, -500, 10_000, 12_345)))
+
+
+@pytest.mark.parametrize("walls", [50, 500])
+def test_few_updates_among_jobs_that_nobody_may_pass(walls: int) -> None:
+    draw = random.Random(walls)
+    wish: dict[int, tuple[int, int]] = {}
+    own, now, others, sent = dict[int, int](), dict[int, int](), dict[int, int](), list[int]()
+
+    def arrive(job: int) -> None:
+        if draw.random() * 1000 < walls:
+            others[job] = 1000 + draw.randrange(5000)
+            return
+        wish[job] = (draw.choice((15, 60, 240, 720, 1440)) * draw.choice((1, 2, 4, 8)), job)
+        own[job] = now[job] = 1000 + draw.randrange(5000)
+
+    for job in range(1000):
+        arrive(job)
+    for cycle in range(60):
+        order = sorted(wish, key=wish.__getitem__)
+        values = assign(order, own, now, list(others.values()))
+        assert all(above(u, values) <= above(u, own) for u in others.values())
+        placed = [values[job] for job in order]
+        assert placed == sorted(placed, reverse=True)
+        sent.append(sum(values[job] != now[job] for job in order))
+        now.update(values)
+        first = max({**others, **now}.items(), key=lambda item: item[1])[0]
+        for table in (wish, own, now, others):
+            table.pop(first, None)
+        arrive(1000 + cycle)
+    assert statistics.mean(sent[1:]) < 8  # 1.6 to 5.9 with five seeds; 90 to 130 one by one

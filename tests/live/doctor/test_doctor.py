@@ -64,7 +64,7 @@ def seen(jobs: tuple[LiveJob, ...], nodes: tuple[LiveNode, ...], **rest: object)
 def test_a_healthy_machine_gives_no_reason_to_complain() -> None:
     found = list(examine(HEALTHY))
     assert [item for item in found if item.level is not CheckLevel.OK] == []
-    assert len({item.name for item in found}) == len(found) == 23
+    assert len({item.name for item in found}) == len(found) == 24
 
 
 DEFERS = SETTINGS | {"SchedulerParameters": "defer"}

@@ -14,7 +14,7 @@ from dovetail.live.config import ActConfig, GuardrailConfig, LiveConfig
 from dovetail.live.doctor import CheckLevel, Facts
 from dovetail.live.doctor.slurm_checks import lines as doctor_lines
 from dovetail.live.guardrails import guard
-from dovetail.live.guardrails.lines import line_of, lines
+from dovetail.live.guardrails.lines import lines, lines_of
 from dovetail.live.guardrails.slurm_order import places, slurm_order
 from dovetail.live.model.snapshot import LivePartition
 from tests.live.guardrails.cases import Case, cases
@@ -24,9 +24,9 @@ from tests.live.memory import full_cluster, steering_in_memory
 @given(cases())
 def test_every_class_keeps_the_places_that_slurm_gave_it(case: Case) -> None:
     decision, _, _ = guard(case.decision, case.situation, case.config)
-    line = line_of(case.situation.snapshot, case.config.binding)
+    line = lines_of(decision.order, case.situation.snapshot, case.config.binding)
     own = slurm_order(decision.order, case.situation)
-    assert [line(job) for job in decision.order] == [line(job) for job in own]
+    assert [line[job] for job in decision.order] == [line[job] for job in own]
 
 
 @given(cases())
@@ -74,7 +74,8 @@ def test_a_job_of_several_partitions_counts_in_its_highest_tier() -> None:
     cluster = MemoryCluster.of_nodes(1, gpus=4)
     job = cluster.submit(partitions=("low", "high"))
     partitions = (LivePartition("low", tier=1), LivePartition("high", tier=9))
-    assert line_of(replace(cluster.snapshot(), partitions=partitions), ("tier",))(job) == (9,)
+    snapshot = replace(cluster.snapshot(), partitions=partitions)
+    assert lines_of([job], snapshot, ("tier",)) == {job: (9,)}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.live.slurm import Account, Accounting, Cluster, Job, Options, Partition, Qos, User
 
 EVIL = "evil\nname|x\x1b[31m\x1f\x1e#,:'\" é"
@@ -47,7 +49,7 @@ def one_of_each(cluster: Cluster) -> dict[str, int]:
     cluster.run(["scontrol", "requeue", str(made["again"])])
     reserve = ["reservationname=course", "starttime=now+7200", "duration=60", "users=root"]
     cluster.run(["scontrol", "create", "reservation", *reserve, "nodes=k80-2"])
-    big = {"gpus": 4, "gpu_type": "p100"}
+    big: dict[str, Any] = {"gpus": 4, "gpu_type": "p100"}
     made["array"] = submit(
         gpus=1, seconds=9000, name="array", gpu_type="k80", extra=(f"--array={TASKS}%1",)
     )

@@ -26,6 +26,9 @@ from dovetail.agents.players import Players
 from dovetail.agents.replays import AHEAD, Measured, Score, mean_score
 from dovetail.domain.errors import ConfigError
 
+SLURM = "slurm-multifactor"
+"""Whose order promises are measured by."""
+
 FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
 
@@ -109,6 +112,15 @@ class _Race:
         self.best = ranked[0]
         return ranked
 
+    def tail(self, candidate: PolicyCandidate, other: PolicyCandidate) -> float:
+        """Of the size class that pays most against another candidate, over all cells of both."""
+        scores = [
+            self.found[candidate, number].against(self.found[other, number])
+            for site in self.cells
+            for number in site.numbers
+        ]
+        return mean_score(scores).worst_tail
+
     def score(self, candidate: PolicyCandidate, numbers: Sequence[int]) -> Score:
         """Against the reference: the mean of each site's mean, so that sites count alike."""
         of_sites = []
@@ -133,15 +145,26 @@ def choose(
     estimates: str,
     players: Players,
     report: Callable[[ChoiceProgress], None] = lambda progress: None,
+    promised: float = math.inf,
 ) -> PolicyChoice:
-    """The best candidate; `players` hold the cells."""
+    """The best candidate; `players` hold the cells.
+
+    promised: by what part a size class's 95th percentile may grow against Slurm's own order. It is
+    a constraint: who breaks it is no candidate, however short the mean wait; Slurm's order never
+    does.
+    """
     race = _Race(cells, players, reference(estimates), report)
     everywhere = [number for site in cells for number in site.numbers]
     some = [number for site in cells for number in _spread(site.numbers, 2)]
     usual = race.rank(heuristics(estimates), some)[:HEURISTICS]
     best = race.rank(orders(estimates), some)[:FINALISTS]
     best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
-    ranked = race.rank([*usual, *best], everywhere)
+    slurm = next(one for one in heuristics(estimates) if one.order == SLURM)
+    final = [*usual, *best] if math.isinf(promised) else [*usual, *best, slurm]
+    ranked = race.rank(final, everywhere)
+    if not math.isinf(promised):
+        kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(promised)]
+        ranked = kept if slurm in kept else [*kept, slurm]
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
     plain = next(one for one in ranked if one in set(heuristics(estimates)))
     ahead = table[0][1].gain - race.score(plain, everywhere).gain

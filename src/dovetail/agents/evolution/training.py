@@ -22,6 +22,7 @@ from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
 from dovetail.agents.history import facts
 from dovetail.agents.players import Players
+from dovetail.agents.promised import promised_tail
 from dovetail.agents.replays import Replay, ReplayCell, Score, mean_score
 from dovetail.agents.training import Lesson
 from dovetail.agents.training_run import TrainingRun
@@ -43,6 +44,7 @@ class TrainingConfig:
     replays: int = 12  # of each site
     length: int = 20_000  # jobs of a replay
     estimates: str = "predicted"
+    promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     spread: float = 0.5  # of the family's scales
     validate_every: int = 4
     patience: int = 3  # validations without improvement
@@ -50,6 +52,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         FAMILIES[self.family]
+        promised_tail(self.promises)
         for name in ("epochs", "batch", "replays", "length", "validate_every", "patience"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")

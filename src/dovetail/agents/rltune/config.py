@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dovetail.agents.ppo.config import PpoConfig
+from dovetail.agents.promised import promised_tail
 from dovetail.agents.rltune.starts import STARTS
 from dovetail.domain.errors import ConfigError
 from dovetail.envs.reward import METRICS
@@ -28,6 +29,7 @@ class RltuneConfig:
     validation_windows: int = 64
     environments: int = 50  # played side by side
     estimates: str = "predicted"
+    promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     dense: float = 0.0  # share of the reward charged as waiting passes; 0: as published
     ppo: PpoConfig = PpoConfig()  # noqa: RUF009 - it is frozen
     validate_every: int = 5  # epochs
@@ -35,6 +37,7 @@ class RltuneConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        promised_tail(self.promises)
         for name in (
             "epochs", "episodes_per_epoch", "length", "windows", "validation_windows",
             "environments", "validate_every", "patience",

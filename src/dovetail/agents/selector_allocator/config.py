@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dovetail.agents.ppo.config import PpoConfig
+from dovetail.agents.promised import promised_tail
 from dovetail.domain.errors import ConfigError
 from dovetail.envs.selector_allocator.config import ALLOCATOR, SELECTOR
 from dovetail.envs.selector_allocator.reward import RewardWeights
@@ -34,12 +35,14 @@ class SelectorAllocatorSettings:
     validation_windows: int = 48
     environments: int = 30  # played side by side
     estimates: str = "predicted"
+    promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     ppo: PpoConfig = PpoConfig(actor_rate=1e-3)  # noqa: RUF009 - it is frozen
     validate_every: int = 3  # epochs
     patience: int = 4  # validations without improvement
     seed: int = 0
 
     def __post_init__(self) -> None:
+        promised_tail(self.promises)
         for name in (
             "imitated", "imitation_passes", "epochs", "episodes_per_epoch", "length", "windows",
             "validation_windows", "environments", "validate_every", "patience",

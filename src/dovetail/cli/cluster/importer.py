@@ -11,7 +11,7 @@ from dovetail.cli.files import refuse_bad_targets, write_whole
 
 
 def cluster_import(
-    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", show_default=False)],
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The TOML to write.", show_default=False)
     ],
@@ -27,19 +27,22 @@ def cluster_import(
 ) -> None:
     """Read nodes, GPUs and partitions from scontrol, slurm.conf or a published node list.
 
+    Further files add to the first: scontrol show partition, sacctmgr show qos and assoc.
+
     \b
     Example:
-      scontrol show nodes > nodes.txt
-      dovetail cluster import nodes.txt --out cluster.toml
+      sacctmgr -P show qos > qos.txt; sacctmgr -P show assoc > assoc.txt
+      dovetail cluster import /etc/slurm/slurm.conf qos.txt assoc.txt --out cluster.toml
     """
     refuse_bad_targets(out=out)
     from dovetail.cli.screen import print_notes
     from dovetail.traces.clusters import read_cluster
     from dovetail.traces.clusters.toml import cluster_to_toml
 
-    found = read_cluster(file, format)
+    found = read_cluster(files[0], format, files[1:])
     text = cluster_to_toml(found.cluster)
     write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
     print_notes(found.notes)
     nodes = len(found.cluster.nodes)
-    typer.echo(f"{nodes:,} nodes with {found.cluster.total_gpus:,} GPUs in {out}")
+    limits = f" and {len(found.cluster.limits):,} limits" if found.cluster.limits else ""
+    typer.echo(f"{nodes:,} nodes with {found.cluster.total_gpus:,} GPUs{limits} in {out}")

@@ -57,7 +57,7 @@ def _kinds(cluster: Cluster) -> Table:
         table.add_row(
             f"{len(switches):,}",
             f"{gpus}",
-            cell(gpu_type),
+            cell(gpu_type) if gpus else "-",
             f"{cluster.speed_of(gpu_type):g}",
             _limit(cpus),
             _limit(memory),

@@ -11,6 +11,7 @@ import typer
 from dovetail.cli.live.options import ConfigOption, daemon_config
 
 if TYPE_CHECKING:
+    from dovetail.domain.objective import Objective
     from dovetail.live.twin.comparison import Twin
 
 
@@ -56,6 +57,8 @@ def live_report(
                 ("by the twin, Slurm's order", f"{twin.slurm:,.0f} s"),
                 ("by the twin, Dovetail's order", f"{twin.ours:,.0f} s"),
                 ("difference", _difference(twin)),
+                ("what the objective weighs", _wanted(settings.objective, twin)),
+                ("Dovetail's order and all its wishes", _whole(twin)),
                 ("the twin is off by", f"{twin.error:.0%} of the mean wait"),
                 ("single jobs differ by", f"{twin.median_error:,.0f} s in the middle"),
             ]
@@ -66,6 +69,21 @@ def live_report(
     print_who_pays(results(), twin.groups, "Slurm's order and Dovetail's, both by the twin")
     if settings.promises:
         print_promises(results(), settings.promises.check(twin.groups))
+
+
+def _wanted(objective: Objective, twin: Twin) -> str:
+    """Of our order, by the twin, against Slurm's."""
+    from dovetail.live.twin.wanted import wanted_ratio
+
+    ratio = wanted_ratio(objective, twin.slurm_measures, twin.our_measures)
+    return f"{ratio - 1:+.0%} (below 0 is better; waits below ten minutes count as ten)"
+
+
+def _whole(twin: Twin) -> str:
+    """What Slurm cannot be told: to keep GPUs free, and who may not pass."""
+    if math.isclose(twin.whole_policy, twin.ours):
+        return "the same: an order is all that it wishes"
+    return f"{twin.whole_policy:,.0f} s; Slurm can be told the order alone"
 
 
 def _difference(twin: Twin) -> str:

@@ -15,6 +15,7 @@ def trace_formats() -> None:
     from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, results
     from dovetail.traces.clusters import CLUSTER_FORMATS
+    from dovetail.traces.clusters.additions import ADDITIONS
     from dovetail.traces.fields import FIELDS, Holds
     from dovetail.traces.formats import FORMATS
     from dovetail.traces.formats.csv import END
@@ -26,6 +27,8 @@ def trace_formats() -> None:
     clusters = columns("cluster format", "file")
     for shape in CLUSTER_FORMATS.values():
         clusters.add_row(shape.name, cell(shape.about))
+    for addition in ADDITIONS.values():
+        clusters.add_row(f"+ {addition.name}", cell(addition.about))
     fields = columns("Parquet column", "--map field", "holds", "about the job")
     for field in FIELDS.values():
         fields.add_row(field.parquet, field.name, field.holds.value, cell(field.about))

@@ -87,8 +87,10 @@ def lower_bounds(trace: Trace, cluster: Cluster) -> Bounds:
     >>> lower_bounds(Trace(jobs), Cluster.parse("1x8"))
     Bounds(wait_mean=30.0, jct_mean=120.0, bsld_mean=1.25)
     """
-    wait = run = slowdown = 0.0
-    count = 0
+    # Jobs without GPUs are taken not to wait at all: these bounds are about GPUs alone.
+    others = _without_gpus(trace, cluster)
+    wait, run = 0.0, float(others.sum())
+    slowdown, count = float(len(others)), len(others)
     for part in _parts(trace, cluster):
         least_wait, least_slowdown = _bound(part)
         wait, slowdown = wait + least_wait, slowdown + least_slowdown
@@ -159,7 +161,9 @@ def _parts(trace: Trace, cluster: Cluster) -> list[_Part]:
     for component in components(list(masks.values())):
         inside = np.zeros(len(options), np.bool_)
         inside[[number for number in used if masks[number] & component]] = True
-        rows = np.flatnonzero(able & inside[demand])
+        rows = np.flatnonzero(able & inside[demand] & (jobs.gpus > 0))
+        if len(rows) == 0:
+            continue
         fastest, slowest = np.ones(len(options)), np.ones(len(options))
         for number in used:
             fastest[number] = max(option.speed for option in options[number])
@@ -180,6 +184,15 @@ def _parts(trace: Trace, cluster: Cluster) -> list[_Part]:
             )
         )
     return parts
+
+
+def _without_gpus(trace: Trace, cluster: Cluster) -> Floats:
+    """Run times of the jobs that ask for no GPU and can run."""
+    jobs = trace.jobs
+    if jobs.gpus.all():
+        return np.empty(0)
+    demand, _, _ = demands_of(jobs, cluster, kinds_of(cluster), ANYWHERE)
+    return jobs.run[(demand >= 0) & (jobs.gpus == 0)]
 
 
 def _kinds(options: list[Option]) -> int:

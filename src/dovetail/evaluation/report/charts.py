@@ -90,5 +90,5 @@ def busy_share(schedule: Schedule, edges: Floats) -> Floats:
     # GPU seconds used up to a time are piecewise linear, so that interpolation is exact.
     area = np.concatenate([[0.0], np.cumsum(busy[:-1] * np.diff(times))])
     used = np.diff(np.interp(edges, times, area))
-    share: Floats = used / (np.diff(edges) * schedule.cluster.total_gpus)
+    share: Floats = used / (np.diff(edges) * max(1, schedule.cluster.total_gpus))
     return share

@@ -9,13 +9,13 @@ import numpy as np
 from dovetail.domain.units import duration
 from dovetail.evaluation.comparison import ComparisonRow
 from dovetail.evaluation.report.drawing import GRID, TICKS, canvas, line, short, tick
-from dovetail.evaluation.timeline import Timeline
+from dovetail.evaluation.timeline import UsageOverTime
 
 MOST = 8
 """Curves that can be told apart."""
 
 
-def partitions(timeline: Timeline) -> str:
+def partitions(timeline: UsageOverTime) -> str:
     """Share of GPUs in use over time, one line per partition (or GPU type)."""
     with canvas(height=3.4) as (axes, svg):
         for number, (name, share) in enumerate(timeline.utilisation[:MOST]):

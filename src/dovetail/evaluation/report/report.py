@@ -72,6 +72,11 @@ def _table(comparison: Comparison) -> str:
     head = "".join(f"<th scope='col'>{escape(title)}</th>" for title in titles)
     *rows, (bound, last) = grid(comparison)
     body = ""
+    if comparison.recorded is not None:
+        (label, cells), *rows = rows
+        texts = "".join(f"<td>{escape(cell.text)}</td>" for cell in cells)
+        texts += f"<td>{UNKNOWN}</td>" * len(extra)
+        body += f"<tr class='bound'><th scope='row'>{escape(label)}</th>{texts}</tr>"
     for row, (label, cells) in zip(comparison.rows, rows, strict=True):
         texts = "".join(
             f"<td class='best'>{escape(c.marked)}</td>" if c.best else f"<td>{escape(c.text)}</td>"

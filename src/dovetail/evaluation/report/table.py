@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from dovetail.domain.measures import MEASURES, Better
 from dovetail.domain.units import UNKNOWN, count, duration, factor, share
 from dovetail.evaluation.comparison import Comparison
+from dovetail.evaluation.recorded import LABEL
 
 BOUND = "clairvoyant bound"
 
@@ -50,7 +51,7 @@ class Cell:
 
 
 def grid(comparison: Comparison) -> list[tuple[str, list[Cell]]]:
-    """Label and cells of every row; the bound comes last."""
+    """Label and cells of every row; what was recorded comes first, the bound last."""
     columns = [_cells(comparison, column) for column in COLUMNS]
     rows = [
         (row.label, [column[number] for column in columns])
@@ -58,7 +59,15 @@ def grid(comparison: Comparison) -> list[tuple[str, list[Cell]]]:
     ]
     bound = asdict(comparison.bound)
     last = [Cell(c.write(bound[c.key]) if c.key in bound else UNKNOWN) for c in COLUMNS]
-    return [*rows, (BOUND, last)]
+    return [*_recorded(comparison), *rows, (BOUND, last)]
+
+
+def _recorded(comparison: Comparison) -> list[tuple[str, list[Cell]]]:
+    """No policy: it takes no part in being the best."""
+    if comparison.recorded is None:
+        return []
+    metrics = comparison.recorded.metrics
+    return [(LABEL, [Cell(column.write(metrics[column.key])) for column in COLUMNS])]
 
 
 def _cells(comparison: Comparison, column: Column) -> list[Cell]:
@@ -87,6 +96,9 @@ def caption(comparison: Comparison) -> str:
         f"{config['trace']} ({jobs}) on {config['cluster']} ({config['cluster_gpus']:,} GPUs); "
         f"{how}; estimates: {config['estimates']}. * best in its column."
     )
+    told = comparison.recorded
+    if told is not None and told.gap is not None:
+        text = f"{told.gap.sentence}\n{text}"
     return text if comparison.complete else f"{text} Interrupted: not all runs are included."
 
 

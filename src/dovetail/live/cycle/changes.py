@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from functools import cache
+from operator import itemgetter
 
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.assignment import assign
@@ -22,6 +23,8 @@ from dovetail.live.ledger import LedgerView
 from dovetail.live.model.decision import Change, Decision, Knob
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import LiveJob, Snapshot
+
+_PARTITIONS = itemgetter(LiveJob._fields.index("partitions"))
 
 KNOBS = {"sitefactor": Knob.SITE_FACTOR, "priority": Knob.PRIORITY}
 
@@ -37,16 +40,16 @@ def changes_for(
 
     priorities: what Slurm alone would give each job.
     """
-    knob, factors = KNOBS[config.knob], snapshot.factors
+    knob, has_now = KNOBS[config.knob], snapshot.priorities
     order = decision.order
-    now = {job: factors[job].priority for job in order}
-    others = [factors[job].priority for job in competitors(snapshot, now.keys() | decision.beyond)]
+    now = {job: has_now[job] for job in order}
+    others = [has_now[job] for job in competitors(snapshot, now.keys() | decision.beyond)]
     floor = max(map(priorities.__getitem__, decision.beyond), default=0)
     base = priorities if knob is Knob.SITE_FACTOR else {}
     wanted = assign(order, priorities, now, others, config.horizon, floor, base)
     # Jobs that were at the head once and are far back now get their own priority again.
     for job in own.factors(snapshot).keys() & decision.beyond:
-        now[job], wanted[job] = factors[job].priority, priorities[job]
+        now[job], wanted[job] = has_now[job], priorities[job]
     changes = [
         _change(snapshot.by_id[job], knob, snapshot, wanted[job], priorities[job], decision)
         for job, has in now.items()
@@ -64,7 +67,7 @@ def competitors(snapshot: Snapshot, ours: Set[int]) -> list[int]:
     if not strangers:
         return []
     nodes = {part.name: frozenset(part.nodes) for part in snapshot.partitions}
-    asked = {snapshot.by_id[job].partitions for job in ours}
+    asked = set(map(_PARTITIONS, map(snapshot.by_id.__getitem__, ours)))
     reached = frozenset[str]().union(*(nodes.get(name, ()) for each in asked for name in each))
 
     @cache
@@ -87,7 +90,8 @@ def _change(
     if knob is Knob.PRIORITY:
         return Change(job.id, job.label, knob, given, wanted, reason)
     # What job_submit.lua gave is ours, too: without us it would have been none.
-    before = 0 if first_factor(job.comment) else snapshot.site_of(job.id)
+    first = bool(job.comment) and first_factor(job.comment) != 0
+    before = snapshot.site_of(job.id) if job.id in snapshot.touched and not first else 0
     return Change(job.id, job.label, knob, before, wanted - given, reason)
 
 

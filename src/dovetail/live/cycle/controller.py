@@ -123,7 +123,7 @@ class LiveController:
             this.snapshot = None  # no evidence of anything, not for the record either
             return self._unreadable(this, doubt)
         self._unread.note(False)
-        self._seen = frozenset(job.id for job in snapshot.jobs if job.pending or job.running)
+        self._seen = snapshot.pending_ids.union(job.id for job in snapshot.running)
         self.last_good = self.clocks.steady()
         this.read = self.last_good - this.began
         self.ledger.look(snapshot)
@@ -145,7 +145,8 @@ class LiveController:
 
     def _unknown_factors(self, snapshot: Snapshot) -> str:
         """Factors that look like ours and are in no journal, in words; empty: there are none."""
-        marked = {job for job, factor in snapshot.factors.items() if is_marked(factor.site)}
+        table = snapshot.factor_columns
+        marked = set(table.ids[is_marked(table.site)].tolist())
         unknown = len(marked - self.ledger.view.factors(snapshot).keys()) if marked else 0
         if not unknown:
             return ""
@@ -250,6 +251,7 @@ class LiveController:
             sent=tuple(self._sent),
             actual_wait=self.comparison.actual_wait,
             slurm_wait=self.comparison.slurm_wait,
+            wanted=self.comparison.wanted,
             active_hours=self.active_hours,
             compared_jobs=self.comparison.jobs,
             promises=self.comparison.promises,

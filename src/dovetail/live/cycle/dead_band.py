@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence, Set
 
+import numpy as np
+
 EXACT = 100
 """Places at the head that are kept to the letter: what Slurm's main scheduler looks at."""
 STEPS = 2
@@ -62,12 +64,11 @@ def _near(
     must: Set[int],
 ) -> list[int]:
     """One class: those too far off at their wished place, the others between as they stand."""
-    now = {job: rank for rank, job in enumerate(present)}
-    fixed: list[int | None] = []
-    for rank, (job, place) in enumerate(zip(wished, places, strict=True)):
-        tolerated = min(slack, (place - exact) // STEPS + 1)
-        near = place >= exact and job not in must and abs(now[job] - rank) <= tolerated
-        fixed.append(None if near else job)
-    moved = set(fixed)
+    now = dict(zip(present, range(len(present)), strict=True))
+    off = np.fromiter(map(now.__getitem__, wished), np.int64, len(wished))
+    off = np.abs(off - np.arange(len(wished)))
+    behind = np.asarray(places) - exact
+    near = ((behind >= 0) & (off <= np.minimum(slack, behind // STEPS + 1))).tolist()
+    moved = {job for job, stays in zip(wished, near, strict=True) if not stays or job in must}
     staying = iter([job for job in present if job not in moved])
-    return [next(staying) if job is None else job for job in fixed]
+    return [job if job in moved else next(staying) for job in wished]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
-from dovetail.live.cycle.selection import select
+from dovetail.live.cycle.selection import JobSelection
 from dovetail.live.model.decision import Decision, Hint
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Snapshot
 from dovetail.policies.policy import Policy
@@ -41,6 +42,13 @@ REHEARSAL = Snapshot(
 )
 """The smallest queue that a decision uses all code for."""
 
+_ID, _ACCOUNT, _ELIGIBLE = (
+    itemgetter(LiveJob._fields.index(name)) for name in ("id", "account", "eligible")
+)
+
+KEEPS, MAY_NOT_PASS = "keeps GPUs free", "may not pass"
+"""Wishes of a policy that an order does not tell Slurm."""
+
 NO_ROW = "the policy has nothing to say about it"
 
 
@@ -49,7 +57,7 @@ class Decider:
 
     def __init__(self, policy: Policy, config: ActConfig, estimate: Estimate | None = None) -> None:
         self.policy, self.config = policy, config
-        self._windows = QueueWindows(estimate)
+        self._windows, self._selection = QueueWindows(estimate), JobSelection(config)
         self._order, self._place, _ = policy.parts()
         self.model = digest_of(self._order.weights) or ""
         self.decide(REHEARSAL)  # compiles what the first decision would else be late with
@@ -57,18 +65,18 @@ class Decider:
     def decide(self, snapshot: Snapshot) -> Decision:
         """An order of the jobs that may be touched; empty where there are none."""
         began = time.perf_counter()
-        touchable, untouched = select(snapshot, self.config)
+        touchable, untouched = self._selection.of(snapshot)
         if not touchable:
-            return self._decision((), frozenset(), {}, {}, untouched, (0.0, 0.0), began)
+            return self._decision((), frozenset(), {}, {}, untouched, (0.0, 0.0), {}, began)
         queue = self._windows.of(snapshot)
         simulation = self._simulation(queue)
-        rows, scores = self._ranked(simulation)
+        rows, scores, unexpressed = self._ranked(simulation)
         started = _started_now(simulation)
         # Those first that start now without delaying the first that cannot: Slurm's main scheduler
         # goes no further than that one, and its backfilling plans with whole nodes only.
         passing = np.argsort(~np.isin(rows, started), kind="stable")
         rows, scores = rows[passing], scores[passing]
-        may = {job.id for job in touchable}
+        may = set(map(_ID, touchable))
         ids = queue.ids[rows].tolist()
         ranked = [job for job in ids if job in may]
         missing = may.difference(ranked)
@@ -83,6 +91,7 @@ class Decider:
             hints,
             {**untouched, **dict.fromkeys(missing, NO_ROW)},
             (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0),
+            unexpressed,
             began,
         )
 
@@ -94,6 +103,7 @@ class Decider:
         hints: Mapping[int, Hint],
         untouched: Mapping[int, str],
         score_range: tuple[float, float],
+        unexpressed: Mapping[str, int],
         began: float,
     ) -> Decision:
         return Decision(
@@ -106,6 +116,7 @@ class Decider:
             model=self.model,
             seconds=time.perf_counter() - began,
             score_range=score_range,
+            unexpressed=unexpressed,
         )
 
     def _simulation(self, queue: QueueWindow) -> Simulation:
@@ -121,14 +132,15 @@ class Decider:
             queue.window,
         )
 
-    def _ranked(self, simulation: Simulation) -> tuple[Ints, Floats]:
-        """Rows of waiting jobs in order, and their scores."""
+    def _ranked(self, simulation: Simulation) -> tuple[Ints, Floats, Mapping[str, int]]:
+        """Rows of waiting jobs in order, their scores, and wishes that are no order."""
         count = len(simulation.trace)
         rows, out = np.empty(count, np.int64), np.empty((3, count))
         found = rank_waiting(simulation.tables.world, simulation.rules, rows, *out)
-        rows, scores = rows[:found], out[0, :found]
+        rows, (scores, gates, keeps) = rows[:found], out[:, :found]
+        unexpressed = wishes_of(simulation, rows, gates, keeps)
         order = np.lexsort((rows, scores))
-        return rows[order], scores[order]
+        return rows[order], scores[order], unexpressed
 
     def _reasons(
         self, ids: Sequence[int], scores: Floats, may: set[int], waiting: int
@@ -140,6 +152,23 @@ class Decider:
             for place, job in enumerate(ids[: self.config.horizon], start=1)
             if job in may
         }
+
+
+def wishes_of(
+    simulation: Simulation, rows: Ints, gates: Floats, keeps: Floats
+) -> Mapping[str, int]:
+    """Jobs that would fit now, but that the policy would not let start: Slurm starts them.
+
+    Neither a place in the order nor anything else that ends by itself holds a job back that fits
+    (docs/decisions/0060).
+    """
+    if not (np.any(gates < 0.0) or np.any(keeps > 0.0)):
+        return {}
+    jobs = simulation.tables.jobs
+    part = simulation.tables.demand_facts[jobs["demand"][rows]]
+    free, fits = part["free_gpus"], part["fits"]
+    kept = fits & (keeps > 0.0) & (free < part["total_gpus"]) & (free - jobs["gpus"][rows] < keeps)
+    return {KEEPS: int(kept.sum()), MAY_NOT_PASS: int((fits & (gates < 0.0)).sum())}
 
 
 def _started_now(simulation: Simulation) -> Ints:
@@ -175,11 +204,17 @@ def near_the_head(
     if len(ranked) <= 3 * horizon:
         return None
     numbers = np.array(ranked)
-    own = np.array([*map(snapshot.own_priorities.__getitem__, ranked)])
+    given = map(snapshot.own_priorities.__getitem__, ranked)
+    own = np.fromiter(given, np.int64, len(ranked))
     by_slurm = numbers[np.argsort(-own, kind="stable")].tolist()
     by_id = snapshot.by_id
-    first = {by_id[job].account: job for job in reversed(by_slurm)}
-    eligible = np.array([job.eligible for job in jobs])
+    first: dict[str, int] = {}
+    accounts = len(set(map(_ACCOUNT, jobs)))
+    for job in by_slurm:
+        first.setdefault(by_id[job].account, job)
+        if len(first) == accounts:
+            break
+    eligible = np.fromiter(map(_ELIGIBLE, jobs), np.float64, len(jobs))
     oldest = np.argpartition(eligible, horizon)[:horizon].tolist()
     return {
         *ranked[:horizon], *by_slurm[:horizon], *(jobs[i].id for i in oldest), *first.values()

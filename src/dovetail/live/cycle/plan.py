@@ -12,8 +12,8 @@ from dovetail.live.cycle.dead_band import settled
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.displacement import latest_places
-from dovetail.live.guardrails.lines import line_of
-from dovetail.live.guardrails.slurm_order import Moved, moved, slurm_order
+from dovetail.live.guardrails.lines import lines_of
+from dovetail.live.guardrails.slurm_order import Moved, moved, places, slurm_order
 from dovetail.live.ledger import LedgerView
 from dovetail.live.model.decision import Change, Decision
 from dovetail.live.model.snapshot import Snapshot
@@ -84,17 +84,17 @@ def _settle(
     decision: Decision, situation: Situation, limits: GuardrailConfig, slack: int
 ) -> Decision:
     """Leave jobs behind the head where they are, unless a guardrail's limit would be passed."""
-    factors, order = situation.snapshot.factors, decision.order
-    if any(job not in factors for job in order):
+    now, order = situation.snapshot.priorities, decision.order
+    if not now.keys() >= set(order):
         return decision
-    now = {job: factors[job].priority for job in sorted(order)}
-    present = sorted(now, key=now.__getitem__, reverse=True)  # of equal ones the older first
-    line = line_of(situation.snapshot, limits.binding)
+    # Of equal ones the older first.
+    present = sorted(sorted(order), key=now.__getitem__, reverse=True)
+    line = lines_of(order, situation.snapshot, limits.binding)
     latest = latest_places(slurm_order(order, situation), situation, limits)
     must: set[int] = set()
     for _ in range(TRIES):
-        found = settled(order, present, line, slack=slack, must=must)
-        late = {job for place, job in enumerate(found) if place > latest[job]}
+        found = settled(order, present, line.__getitem__, slack=slack, must=must)
+        late = {job for job, place in places(found).items() if place > latest[job]}
         if not late:
             return replace(decision, order=found)
         must |= late

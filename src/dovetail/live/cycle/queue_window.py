@@ -19,14 +19,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from dovetail.domain.cluster import ANY_TYPE, MAX_GPUS_PER_NODE, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.jobs import TEN_YEARS, Floats, Ints, JobColumns
+from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Floats, Ints, JobColumns
 from dovetail.domain.trace import Trace
+from dovetail.live.cycle.waiting_table import SEVERAL, WaitingColumns, WaitingTable
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition, Snapshot
 from dovetail.simulator import Window
 from dovetail.simulator.layout import MAX_KINDS, kinds_of
@@ -34,19 +34,10 @@ from dovetail.simulator.layout import MAX_KINDS, kinds_of
 NO_LIMIT = 24 * 3600.0
 """Seconds that a job without any limit is taken to run."""
 
-SEVERAL = ","
-"""Between partitions of a job that names several; their nodes together are one more partition."""
-
-USED = (
-    "id", "submit", "gpus", "nodes", "cpus", "memory_gb", "gpu_type", "partitions", "user", "qos",
-    "priority",
-)  # fmt: skip
-"""Fields of LiveJob that a window is made of; all 32 took three times as long."""
-_USED_OF = itemgetter(*map(LiveJob._fields.index, USED))
-
 Estimate = Callable[[Sequence[LiveJob]], Floats]
-Columns = Mapping[str, tuple[Any, ...]]
-"""Jobs as columns: one for each field of LiveJob."""
+_ID, _LIMIT, _PRIORITY = (
+    itemgetter(LiveJob._fields.index(name)) for name in ("id", "limit", "priority")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +61,7 @@ class _Piece:
 
 
 class QueueWindows:
-    """Makes windows; keeps the cluster while nodes and partitions stay what they are.
+    """Makes windows; keeps the cluster while nodes and partitions stay what they are, and jobs.
 
     Of 40 ms for 10,000 jobs on 500 nodes, 15 went into building the same cluster again.
     """
@@ -79,6 +70,7 @@ class QueueWindows:
         self._estimate = estimate or by_limit
         self._key: object = None
         self._cluster: Cluster | None = None
+        self._waiting = WaitingTable()
 
     def of(self, snapshot: Snapshot) -> QueueWindow:
         """The state of this moment; ClusterError where there is nothing to decide."""
@@ -89,9 +81,10 @@ class QueueWindows:
         jobs = [piece.job for piece in pieces] + waiting
         if not jobs:
             raise ClusterError("no job runs or waits for GPUs: nothing to decide")
-        columns: Columns = dict(zip(USED, zip(*map(_USED_OF, jobs), strict=True), strict=True))
-        order, window = _window(snapshot, cluster, pieces, columns, self._estimate(jobs))
-        return QueueWindow(cluster, window, np.array(columns["id"], np.int64)[order], left_out)
+        ids = np.fromiter(map(_ID, jobs), np.int64, len(jobs))
+        seconds = self._estimate(jobs)
+        order, window = _window(snapshot, cluster, pieces, waiting, self._waiting, seconds)
+        return QueueWindow(cluster, window, ids[order], left_out)
 
     def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
         usable = [
@@ -102,6 +95,7 @@ class QueueWindows:
         key = (hardware, snapshot.partitions, unions)
         if key != self._key or self._cluster is None:
             self._cluster, self._key = cluster_of(usable, snapshot.partitions, unions), key
+            self._waiting = WaitingTable()  # it may name partitions that are no more
         return self._cluster
 
 
@@ -170,7 +164,7 @@ def _coarse(cluster: Cluster) -> Cluster:
 
 def by_limit(jobs: Sequence[LiveJob]) -> Floats:
     """Estimates from the users' limits."""
-    seconds = np.array([job.limit for job in jobs])
+    seconds = np.fromiter(map(_LIMIT, jobs), np.float64, len(jobs))
     return np.where((seconds > 0) & (seconds <= TEN_YEARS), seconds, NO_LIMIT)
 
 
@@ -216,50 +210,44 @@ def _window(
     snapshot: Snapshot,
     cluster: Cluster,
     pieces: Sequence[_Piece],
-    jobs: Columns,
+    waiting: Sequence[LiveJob],
+    table: WaitingTable,
     seconds: Floats,
 ) -> tuple[Ints, Window]:
     """Every row is carried: pieces run, the rest waits. The future is what estimates say.
 
-    jobs: pieces first. Returns which of them each row of the window is.
+    seconds: of the pieces, then of those that wait. Returns which of them each row is.
     """
     count, total = len(pieces), len(seconds)
-    given = np.array(jobs["submit"])
+    columns = _piece_columns(pieces, cluster, table).with_more(table.of(waiting))
+    given = columns.submit
     submit = np.where(given <= snapshot.time, given, snapshot.time)  # also where it is unknown
     order = np.argsort(submit, kind="stable")
-    gpus = np.array(jobs["gpus"])
-    held = np.array([piece.count for piece in pieces], np.int64)
-    share = np.ones(total)
-    share[:count] = held / np.maximum(1, gpus[:count])
-    gpus[:count] = held
-    nodes = np.array(jobs["nodes"])
-    nodes[:count] = 0
     limit = np.maximum(1.0, seconds)
-    names = [node.name for node in cluster.nodes]
-    types = [cluster.nodes[piece.node].gpu_type for piece in pieces]
-    columns = JobColumns(
-        submit=submit,
-        run=limit,
+    columns = columns.take(order)
+    nodes, gpus = columns.nodes, columns.gpus
+    jobs = JobColumns(
+        submit=submit[order],
+        run=limit[order],
         gpus=gpus,
-        ids=[f"{piece.job.id}@{names[piece.node]}" for piece in pieces]
-        + list(map(str, jobs["id"][count:])),
-        limit=limit,
+        ids=_ids(pieces, waiting, cluster, order),
+        limit=limit[order],
         # One node is what a job on one node gets anyway.
         nodes=np.where((nodes > 1) & (nodes <= gpus), nodes, 0),
-        cpus=np.array(jobs["cpus"]) * share,
-        memory=np.array(jobs["memory_gb"]) * share,
-        gpu_type=types + [name or None for name in jobs["gpu_type"][count:]],
-        partition=_none(count) + _joined(jobs["partitions"][count:]),
-        user=[name or None for name in jobs["user"]],
-        qos=[name or None for name in jobs["qos"]],
-        priority=_own_priorities(snapshot, jobs),
+        cpus=columns.cpus,
+        memory=columns.memory,
+        gpu_type=table.gpu_types.names(columns.gpu_type),
+        partition=table.partitions.names(columns.partition),
+        user=table.users.names(columns.user),
+        qos=table.qos.names(columns.qos),
+        priority=_own_priorities(snapshot, pieces, waiting)[order],
     )
     runs = order < count
     chosen = [pieces[row] for row in order[runs]]
     started = np.full(total, np.nan)
     started[:count] = [_started(piece.job, snapshot.time) for piece in pieces]
     return order, Window(
-        trace=Trace(columns.build().take(order), "live"),
+        trace=Trace(jobs.build(), "live"),
         rows=np.arange(total),
         now=snapshot.time,
         carried=total,
@@ -270,20 +258,40 @@ def _window(
     )
 
 
-def _none(count: int) -> list[str | None]:
-    return [None] * count
+def _piece_columns(
+    pieces: Sequence[_Piece], cluster: Cluster, table: WaitingTable
+) -> WaitingColumns:
+    """What running jobs hold on one node each, of the type of that node, wherever they may run."""
+    part = [piece.count / max(1, piece.job.gpus) for piece in pieces]
+    types = [cluster.nodes[piece.node].gpu_type for piece in pieces]
+    return WaitingColumns(
+        submit=np.array([piece.job.submit for piece in pieces], np.float64),
+        gpus=np.array([piece.count for piece in pieces], np.int64),
+        nodes=np.zeros(len(pieces), np.int64),
+        cpus=np.array([piece.job.cpus for piece in pieces], np.float64) * part,
+        memory=np.array([piece.job.memory_gb for piece in pieces], np.float64) * part,
+        gpu_type=table.gpu_types.codes(types),
+        partition=np.full(len(pieces), UNKNOWN, np.int64),
+        user=table.users.codes([piece.job.user for piece in pieces]),
+        qos=table.qos.codes([piece.job.qos for piece in pieces]),
+    )
 
 
-def _joined(partitions: Sequence[tuple[str, ...]]) -> list[str | None]:
-    """One name per job, that of a union where it names several; few differ."""
-    names = {parts: SEVERAL.join(parts) or None for parts in set(partitions)}
-    return [names[parts] for parts in partitions]
+def _ids(
+    pieces: Sequence[_Piece], waiting: Sequence[LiveJob], cluster: Cluster, order: Ints
+) -> list[str]:
+    names = cluster.nodes
+    ids = [f"{piece.job.id}@{names[piece.node].name}" for piece in pieces]
+    ids += map(str, map(_ID, waiting))
+    return list(map(ids.__getitem__, order.tolist()))
 
 
-def _own_priorities(snapshot: Snapshot, jobs: Columns) -> Floats:
+def _own_priorities(
+    snapshot: Snapshot, pieces: Sequence[_Piece], waiting: Sequence[LiveJob]
+) -> Floats:
     """What Slurm alone would give each job."""
-    known = snapshot.own_priorities.get
-    return np.array(list(map(known, jobs["id"], jobs["priority"])), np.float64)
+    of_waiting = map(snapshot.own_priorities.get, map(_ID, waiting), map(_PRIORITY, waiting))
+    return np.array([*(piece.job.priority for piece in pieces), *of_waiting], np.float64)
 
 
 def _started(job: LiveJob, now: float) -> float:

@@ -6,12 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
 from dovetail.live.guardrails.base import Verdict
 from dovetail.live.guardrails.slurm_order import Moved
 from dovetail.live.model.mode import Mode
-from dovetail.live.model.snapshot import Snapshot
+from dovetail.live.model.snapshot import LiveJob, Snapshot
+
+_REQUEST = itemgetter(*map(LiveJob._fields.index, ("partitions", "tasks", "gpus")))
 
 
 class Times(NamedTuple):
@@ -53,6 +56,7 @@ class CycleReport:
     partitions: Mapping[str, Load] = field(default_factory=dict)
     managed: int = 0  # jobs in the guarded order
     untouched: Mapping[str, int] = field(default_factory=dict)  # class of reason -> jobs
+    unexpressed: Mapping[str, int] = field(default_factory=dict)  # wish -> jobs against it
     moved: Moved = field(default_factory=lambda: Moved(0.0, 0))  # guarded order against Slurm's own
     verdicts: tuple[Verdict, ...] = ()
     sent: int = 0  # changes, the failed ones included
@@ -67,12 +71,12 @@ class CycleReport:
 def loads(snapshot: Snapshot, waits: Mapping[str, Waits]) -> Mapping[str, Load]:
     """Partition -> its load; partitions without jobs are there with zeros."""
     counts: dict[str, list[int]] = {part.name: [0, 0, 0, 0] for part in snapshot.partitions}
-    for job in snapshot.jobs:
-        at = 0 if job.pending else 2 if job.running else None
-        if at is not None:
-            row = counts.setdefault(job.partitions[0] if job.partitions else "", [0, 0, 0, 0])
-            row[at] += job.tasks
-            row[at + 1] += job.tasks * job.gpus
+    for at, jobs in ((0, snapshot.pending), (2, snapshot.running)):
+        # Few kinds of requests in ten thousand jobs: counted in half the time of adding up.
+        for (partitions, tasks, gpus), count in Counter(map(_REQUEST, jobs)).items():
+            row = counts.setdefault(partitions[0] if partitions else "", [0, 0, 0, 0])
+            row[at] += count * tasks
+            row[at + 1] += count * tasks * gpus
     unknown = Waits(math.nan, math.nan)
     return {
         name: Load(row[0], row[1], row[2], row[3], *waits.get(name, unknown))

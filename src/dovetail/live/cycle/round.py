@@ -40,6 +40,7 @@ class TwinComparison:
     actual_wait: float = math.nan  # of jobs that started in active mode, seconds
     slurm_wait: float = math.nan  # of the same jobs under Slurm alone, by the twin
     jobs: int = 0
+    wanted: float = math.nan  # what the objective weighs, as it was over Slurm alone by the twin
     bias: float = 1.0  # real waits / the twin's, under Slurm alone, as shadow mode has shown
     difference: float = math.nan  # mean wait under our order / under Slurm's − 1, by the twin
     error: float = math.nan  # the twin's mean wait / the real one − 1
@@ -102,6 +103,7 @@ def report_of(
         ),
         managed=len(decision.order),
         untouched=classes(decision.untouched.values()),
+        unexpressed=decision.unexpressed,
         moved=this.plan.moved,
         verdicts=this.plan.verdicts,
     )
@@ -112,7 +114,7 @@ def glimpse_of(snapshot: Snapshot, steady: float, plan: CyclePlan) -> Glimpse:
     return Glimpse(
         wall=snapshot.time,
         steady=steady,
-        pending=frozenset(job.id for job in snapshot.pending),
+        pending=snapshot.pending_ids,
         running=frozenset(job.id for job in snapshot.running),
         nodes=frozenset(node.name for node in snapshot.nodes if node.usable),
         order=plan.decision.order,

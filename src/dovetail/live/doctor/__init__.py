@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dovetail.live.doctor.checkup import CheckLevel, Checkup
 from dovetail.live.doctor.facts import Facts, collect
 from dovetail.live.doctor.host_checks import HOST_CHECKS
+from dovetail.live.doctor.plugin_checks import PLUGIN_CHECKS
 from dovetail.live.doctor.rights_checks import RIGHTS_CHECKS
 from dovetail.live.doctor.slurm_checks import REACHING_CHECKS, SLURM_CHECKS
 
@@ -18,5 +19,5 @@ def examine(facts: Facts) -> Iterator[Checkup]:
     for check in (*HOST_CHECKS, *REACHING_CHECKS):
         yield check(facts)
     if facts.settings:
-        for check in (*RIGHTS_CHECKS, *SLURM_CHECKS):
+        for check in (*RIGHTS_CHECKS, *SLURM_CHECKS, *PLUGIN_CHECKS):
             yield check(facts)

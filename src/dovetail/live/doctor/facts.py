@@ -55,6 +55,7 @@ class Facts:
     model_problem: str = ""
     model_days: float | None = None  # None: a policy without a training
     port_problem: str = ""
+    table_problem: str = ""  # of the plug-in's table, where that is used
 
 
 def collect(config_path: Path) -> Facts:
@@ -82,6 +83,9 @@ def look_around(facts: Facts) -> Facts:
         model_problem=model_problem,
         model_days=model_days,
         port_problem=_port_taken(config.metrics),
+        table_problem=_not_writable(Path(config.slurm.plugin_table).parent)
+        if config.slurm.backend == "plugin"
+        else "",
     )
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
 from dovetail.live.doctor.facts import Facts
-from dovetail.live.guardrails.lines import line_of
+from dovetail.live.doctor.plugin_checks import LOADED
+from dovetail.live.guardrails.lines import lines_of
 from dovetail.live.model.snapshot import Snapshot
 from dovetail.live.service.first_factors import MOST_FACTOR
 from dovetail.slurm.durations import seconds_of
@@ -99,7 +100,7 @@ def priority_type(facts: Facts) -> Checkup:
             'set PriorityType=priority/multifactor, or act.knob = "priority"',
         )
     plugin = facts.settings.get("PrioritySiteFactorPlugin", "")
-    if plugin not in ("", "(null)", "site_factor/none"):
+    if plugin not in ("", "(null)", "site_factor/none", LOADED):
         return problem(
             name,
             f"PrioritySiteFactorPlugin is {plugin}: it sets the same factor as Dovetail",
@@ -231,8 +232,7 @@ def lines(facts: Facts) -> Checkup:
 
 
 def _classes(snapshot: Snapshot, what: str) -> int:
-    line = line_of(snapshot, (what,))
-    return len({line(job.id) for job in snapshot.pending})
+    return len(set(lines_of([*snapshot.pending_ids], snapshot, (what,)).values()))
 
 
 REACHING_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (programs, version, controller)

@@ -82,6 +82,7 @@ class Situation:
     # for the trip-wire: mean waits of jobs that started in active mode, and the twin's for Slurm
     actual_wait: float = float("nan")
     slurm_wait: float = float("nan")
+    wanted: float = float("nan")  # what the objective weighs, over Slurm's; NaN: mean wait
     active_hours: float = 0.0
     compared_jobs: int = 0
     promises: PromiseState | None = None  # None: nothing is promised, or not looked at yet
@@ -90,8 +91,9 @@ class Situation:
     def own_priorities(self) -> Mapping[int, int]:
         """What Slurm alone gives every pending job; where we froze one, what it gave before."""
         snapshot = self.snapshot
-        priorities = {job.id: job.priority for job in snapshot.pending}
-        priorities.update(snapshot.own_priorities)
+        known = snapshot.own_priorities
+        unknown = {job.id: job.priority for job in snapshot.pending if job.id not in known}
+        priorities = {**known, **unknown}
         for job, before in self.slurm_priority.items():
             factor = snapshot.factors.get(job)
             if factor is not None and factor.frozen:
@@ -102,13 +104,6 @@ class Situation:
     def orders(self) -> dict[frozenset[int], tuple[int, ...]]:
         """Slurm's order of sets of jobs: several guardrails ask for the same."""
         return {}
-
-    @cached_property
-    def slurm_ranking(self) -> tuple[int, ...]:
-        """Pending jobs as Slurm alone would take them: highest priority first, then by number."""
-        known = dict(sorted(self.own_priorities.items()))
-        # Two sorts, the second of which keeps the order of equals: a third of the time of pairs.
-        return tuple(sorted(known, key=known.__getitem__, reverse=True))
 
 
 Guardrail = Callable[[Decision, Situation, GuardrailConfig], Ruling]

@@ -20,7 +20,7 @@ def latest_places(
     own: Sequence[int], situation: Situation, config: GuardrailConfig
 ) -> dict[int, int]:
     """The last place that each job of Slurm's order `own` may get."""
-    latest = {job: place + config.displacement for place, job in enumerate(own)}
+    latest = dict(zip(own, range(config.displacement, config.displacement + len(own)), strict=True))
     latest.update(kept_places(own, situation, config))
     return latest
 

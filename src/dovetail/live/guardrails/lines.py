@@ -7,8 +7,9 @@ no job of a low QOS goes before one of a high QOS unless Slurm itself lets it, b
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
@@ -21,22 +22,26 @@ from dovetail.live.model.snapshot import LiveJob, Snapshot
 
 NAME = "lines"
 
+Kind = tuple[tuple[str, ...], str, str]
+"""Partitions, QOS and account of a job."""
+_KIND = itemgetter(*map(LiveJob._fields.index, ("partitions", "qos", "account")))
+
 Line = tuple[object, ...]
 """What binds of one job; jobs with equal ones may pass each other."""
 
 
 def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
     """The order nearest to the wish in which every class keeps the places that Slurm gave it."""
-    line = line_of(situation.snapshot, config.binding)
+    line = lines_of(decision.order, situation.snapshot, config.binding)
+    if len(set(line.values())) < 2:
+        return passed(NAME, decision, "all jobs are alike in what binds")
     own = slurm_order(decision.order, situation)
     classes: dict[Line, list[int]] = {}  # places of each class, first to last
     for place, job in enumerate(own):
-        classes.setdefault(line(job), []).append(place)
-    if len(classes) < 2:
-        return passed(NAME, decision, "all jobs are alike in what binds")
+        classes.setdefault(line[job], []).append(place)
     wish: dict[Line, list[int]] = {}
     for job in decision.order:
-        wish.setdefault(line(job), []).append(job)
+        wish.setdefault(line[job], []).append(job)
     latest = latest_places(own, situation, config)
     order = [0] * len(own)
     for key, taken in classes.items():
@@ -56,27 +61,21 @@ def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> 
     )
 
 
-def line_of(snapshot: Snapshot, binding: tuple[str, ...]) -> Callable[[int], Line]:
-    """What binds of a job, by its number."""
+def lines_of(
+    order: Sequence[int], snapshot: Snapshot, binding: tuple[str, ...]
+) -> Mapping[int, Line]:
+    """What binds of each job, by its number."""
     tiers = {part.name: part.tier for part in snapshot.partitions}
     qos, by_id = snapshot.qos_factors, snapshot.by_id
-    facts: Mapping[str, Callable[[LiveJob], object]] = {
-        "tier": lambda job: max((tiers.get(name, 1) for name in job.partitions), default=1),
-        "qos": lambda job: qos.get(job.qos, 0),
-        "partition": lambda job: job.partitions,
-        "account": lambda job: job.account,
+    facts: Mapping[str, Callable[[Kind], object]] = {
+        "tier": lambda kind: max((tiers.get(name, 1) for name in kind[0]), default=1),
+        "qos": lambda kind: qos.get(kind[1], 0),
+        "partition": lambda kind: kind[0],
+        "account": lambda kind: kind[2],
     }
-    chosen = [facts[name] for name in binding]
-    known: dict[tuple[tuple[str, ...], str, str], Line] = {}  # few differ
-
-    def line(number: int) -> Line:
-        job = by_id.get(number)
-        if job is None:
-            return ()
-        key = (job.partitions, job.qos, job.account)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = tuple(fact(job) for fact in chosen)
-        return found
-
-    return line
+    kinds: list[Kind | None] = [_KIND(by_id[job]) if job in by_id else None for job in order]
+    lines = {
+        kind: () if kind is None else tuple(facts[name](kind) for name in binding)
+        for kind in set(kinds)  # few
+    }
+    return dict(zip(order, map(lines.__getitem__, kinds), strict=True))

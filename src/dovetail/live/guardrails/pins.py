@@ -36,14 +36,17 @@ def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> R
 
 def _suspects(decision: Decision, situation: Situation) -> list[int]:
     """Jobs of the order with anything set: few, and only these are looked at closely."""
-    by_id, factors = situation.snapshot.by_id, situation.snapshot.factors
-    found = []
-    for job in decision.order:
-        factor = factors.get(job)
-        if factor is None or factor.site or factor.frozen or by_id[job].held:
-            if job in by_id:
-                found.append(job)
-    return found
+    snapshot = situation.snapshot
+    by_id, factors, touched = snapshot.by_id, snapshot.factors.keys(), snapshot.touched
+    return [
+        number
+        for number in decision.order
+        if (job := by_id.get(number)) is not None
+        and (
+            number in touched or number not in factors
+            or job.priority == 0 or job.reason.startswith("JobHeld")
+        )
+    ]  # fmt: skip
 
 
 def _pinned(job: LiveJob, situation: Situation) -> str:

@@ -75,7 +75,7 @@ def worth_of(
     A job that goes from place 90 to place 1 is worth more than one that goes from 900 to 500, and
     that more than one that goes from 900 to 899. Jobs outside the order count least.
     """
-    now = {job: factor.priority for job, factor in situation.snapshot.factors.items()}
+    now = situation.snapshot.priorities
     wanted = places(order)
     present = places(sorted(wanted, key=lambda job: (-now.get(job, 0), job)))
     worth = {}

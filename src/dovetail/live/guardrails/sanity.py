@@ -33,7 +33,7 @@ def sanity(decision: Decision, situation: Situation, config: GuardrailConfig) ->
 
 
 def _order(decision: Decision, situation: Situation) -> Iterator[str]:
-    waiting = {job.id for job in situation.snapshot.pending}
+    waiting = situation.snapshot.pending_ids
     ordered = set(decision.order)
     if strange := len(ordered - waiting):
         yield f"{jobs(strange)} in the order not waiting"

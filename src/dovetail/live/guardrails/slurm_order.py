@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from dovetail.live.guardrails.base import Situation
 
 
@@ -22,23 +24,33 @@ class Moved(NamedTuple):
 
 
 def slurm_order(jobs: Iterable[int], situation: Situation) -> tuple[int, ...]:
-    """The jobs by the priority that Slurm alone would give them; unknown ones last, by number."""
+    """The jobs by the priority that Slurm alone would give them, the older of equals first.
+
+    Unknown ones come last, by number.
+    """
     wanted = frozenset(jobs)
     order = situation.orders.get(wanted)
     if order is None:
-        known = tuple(job for job in situation.slurm_ranking if job in wanted)
-        order = (*known, *sorted(wanted.difference(known))) if len(known) < len(wanted) else known
+        given = situation.own_priorities
+        known = [job for job in wanted if job in given]
+        numbers = np.array(known, np.int64)
+        priorities = np.fromiter(map(given.__getitem__, known), np.int64, len(known))
+        ranked = numbers[np.lexsort((numbers, -priorities))].tolist()
+        order = (*ranked, *sorted(wanted.difference(known)))
         situation.orders[wanted] = order
     return order
 
 
 def places(order: Sequence[int]) -> dict[int, int]:
     """Job -> its place, the first is 0."""
-    return {job: place for place, job in enumerate(order)}
+    return dict(zip(order, range(len(order)), strict=True))
 
 
 def moved(order: Sequence[int], own: Sequence[int]) -> Moved:
     """How far the jobs of one order stand from their places in the other."""
     before = places(own)
-    shifts = [abs(place - before[job]) for place, job in enumerate(order)]
-    return Moved(sum(shifts) / len(shifts), max(shifts)) if shifts else Moved(0.0, 0)
+    if not before:
+        return Moved(0.0, 0)
+    stood = np.fromiter(map(before.__getitem__, order), np.int64, len(order))
+    shifts = np.abs(stood - np.arange(len(order)))
+    return Moved(float(shifts.mean()), int(shifts.max()))

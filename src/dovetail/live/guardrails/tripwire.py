@@ -19,7 +19,10 @@ SHORTEST_WAIT = 600.0
 
 
 def tripwire(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
-    """Fall back when waits in active mode exceed `trip_ratio` times the twin's for Slurm alone."""
+    """Fall back when what is wanted gets worse than `trip_ratio` times the twin's Slurm alone.
+
+    That is the mean wait, unless the objective weighs something else.
+    """
     hours, compared = situation.active_hours, situation.compared_jobs
     actual, slurm = situation.actual_wait, situation.slurm_wait
     if hours < config.trip_hours or compared < config.trip_jobs:
@@ -36,10 +39,10 @@ def tripwire(decision: Decision, situation: Situation, config: GuardrailConfig) 
         f"{jobs(compared)} waited {duration(actual)} on average, {duration(slurm)} with Slurm alone"
         + (f" (counted as {duration(measure)})" if measure > slurm else "")
     )
-    if actual > config.trip_ratio * measure:
-        return fallen_back(
-            NAME,
-            decision,
-            f"{waits}: {actual / measure:.2f} times as long, more than {config.trip_ratio:g}",
-        )
-    return passed(NAME, decision, f"{waits}: {actual / measure:.2f} times as long")
+    ratio, said = actual / measure, f"{waits}: {actual / measure:.2f} times as long"
+    if not math.isnan(situation.wanted):
+        ratio = situation.wanted
+        said = f"what the objective weighs is {ratio:.2f} times that of Slurm alone; {waits}"
+    if ratio > config.trip_ratio:
+        return fallen_back(NAME, decision, f"{said}, more than {config.trip_ratio:g}")
+    return passed(NAME, decision, said)

@@ -40,7 +40,7 @@ class Outcomes:
     def decided(self, mode: Mode, order: Sequence[int]) -> None:
         """Under what mode and order jobs will start until this is called again."""
         self._mode = mode.value
-        self._ranks = {job: rank for rank, job in enumerate(order)}
+        self._ranks = dict(zip(order, range(len(order)), strict=True))
 
     def update(self, snapshot: Snapshot) -> Happened:
         """What became of jobs since the last reading."""
@@ -49,10 +49,10 @@ class Outcomes:
         ended: list[Ended] = []
         running: dict[int, RecordedRun] = {}
         done: set[int] = set()
-        for job in snapshot.jobs:
-            known = self._running.get(job.id)
-            if job.state == "PENDING" and known is None:
-                continue  # most of them
+        ran = self._running
+        # Most wait and never ran.
+        for job in [job for job in snapshot.jobs if job.state != "PENDING" or job.id in ran]:
+            known = ran.get(job.id)
             if known is not None and (job.pending or job.restarts > known.restarts):
                 ended.append(Ended(job.id, known.start, max(known.start, last), REQUEUED))
                 known = None
@@ -66,7 +66,7 @@ class Outcomes:
                     self._note_end(job, known, last, started, ended)
         self._note_vanished(snapshot, last, ended)
         self._running, self._last, self._looked = running, snapshot.time, True
-        self._waiting = frozenset(job.id for job in snapshot.pending)
+        self._waiting = snapshot.pending_ids
         self._ended = frozenset(done)
         return Happened(tuple(started), tuple(ended))
 

@@ -178,8 +178,8 @@ class Ledger:
         suspects = [
             (job, Key(job.id, knob), value)
             # Of ten thousand jobs few have anything set: only these are looked at closely.
-            for number, (_, site, frozen, _) in snapshot.factors.items()
-            if (site or frozen) and (job := by_id.get(number)) is not None and job.pending
+            for number in sorted(snapshot.touched)
+            if (job := by_id.get(number)) is not None and job.pending
             for knob in SHOWN
             if isinstance(value := value_in(snapshot, number, knob), int)
             and not self._asked(job, knob, value)

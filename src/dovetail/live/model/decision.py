@@ -35,6 +35,8 @@ class Decision:
     model: str = ""  # digest of the weights, empty: none
     seconds: float = 0.0  # that deciding took
     score_range: tuple[float, float] = (0.0, 0.0)  # lowest and highest score, NaN if any was NaN
+    # wishes of the policy that no order tells Slurm -> jobs that could start now against them
+    unexpressed: Mapping[str, int] = field(default_factory=dict)
 
 
 class Knob(Enum):

@@ -10,11 +10,23 @@ journal, which knows better, is lost.
 
 from __future__ import annotations
 
+from typing import overload
+
+from dovetail.domain.jobs import Bools, Ints
+
 STEP, MARK = 50, 37
 
 
-def is_marked(factor: int) -> bool:
-    """Whether a factor follows our pattern."""
+@overload
+def is_marked(factor: int) -> bool: ...
+
+
+@overload
+def is_marked(factor: Ints) -> Bools: ...
+
+
+def is_marked(factor: int | Ints) -> bool | Bools:
+    """Whether a factor, or each of many, follows our pattern."""
     return factor % STEP == MARK
 
 

@@ -23,8 +23,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
+import numpy as np
+
+from dovetail.live.model.factors import Factor as Factor
+from dovetail.live.model.factors import FactorColumns
 from dovetail.telemetry.monitor import NodeReading
 
 NEVER = math.nan
@@ -74,12 +79,16 @@ class LiveJob(NamedTuple):
 
     @property
     def running(self) -> bool:
-        return self.state in ("RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING")
+        return self.state in RUNNING
 
     @property
     def held(self) -> bool:
         waits = self.state == "PENDING"
         return waits and (self.priority == 0 or self.reason.startswith("JobHeld"))
+
+
+RUNNING = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING"})
+_ID = itemgetter(LiveJob._fields.index("id"))
 
 
 class LiveNode(NamedTuple):
@@ -138,20 +147,6 @@ class Share(NamedTuple):
     usage: float
 
 
-class Factor(NamedTuple):
-    """How a pending job's priority is made up."""
-
-    priority: int
-    site: int  # the site factor: ours, or the operator's
-    frozen: bool  # set by hand with priority=: no factor moves it
-    qos: int = 0  # the part that the job's QOS adds, by PriorityWeightQOS; 0 of a frozen job
-
-    @property
-    def own(self) -> int:
-        """What Slurm alone would give it."""
-        return self.priority if self.frozen else self.priority - self.site
-
-
 @dataclass(frozen=True)
 class Snapshot:
     """Everything of one reading."""
@@ -173,30 +168,46 @@ class Snapshot:
 
     @cached_property
     def running(self) -> tuple[LiveJob, ...]:
-        return tuple(job for job in self.jobs if job.running)
+        return tuple(job for job in self.jobs if job.state in RUNNING)
+
+    @cached_property
+    def pending_ids(self) -> frozenset[int]:
+        return frozenset(map(_ID, self.pending))
 
     @cached_property
     def by_id(self) -> Mapping[int, LiveJob]:
-        return {job.id: job for job in self.jobs}
+        return dict(zip(map(_ID, self.jobs), self.jobs, strict=True))
+
+    @cached_property
+    def factor_columns(self) -> FactorColumns:
+        return FactorColumns.of(self.factors)
+
+    @cached_property
+    def priorities(self) -> Mapping[int, int]:
+        """What every pending job has now, as far as Slurm tells its factors."""
+        return self.factor_columns.shown()
 
     @cached_property
     def own_priorities(self) -> Mapping[int, int]:
         """What Slurm alone gives every pending job whose factors it tells."""
-        # Written out: ten thousand calls of a property take ten times as long.
-        return {
-            job: p if frozen else p - site for job, (p, site, frozen, _) in self.factors.items()
-        }
+        return self.factor_columns.given()
+
+    @cached_property
+    def touched(self) -> frozenset[int]:
+        """Jobs with a site factor or a priority set by hand, whoever did it."""
+        return self.factor_columns.touched()
 
     @cached_property
     def qos_factors(self) -> Mapping[str, int]:
-        """What each QOS adds to a priority; of frozen jobs Slurm does not tell."""
-        known: dict[str, int] = {}
-        by_id = self.by_id
-        for number, (_, _, frozen, qos) in self.factors.items():
-            job = by_id.get(number)
-            if job is not None and not frozen and qos >= known.get(job.qos, 0):
-                known[job.qos] = qos
-        return known
+        """What each QOS adds to a priority, where it adds any; of frozen jobs Slurm does not tell.
+
+        Of jobs of one QOS the highest counts: the last, as they are sorted.
+        """
+        table, by_id = self.factor_columns, self.by_id
+        rows = np.flatnonzero((table.qos > 0) & ~table.frozen)
+        rows = rows[np.argsort(table.qos[rows], kind="stable")]
+        pairs = zip(map(by_id.get, table.ids[rows].tolist()), table.qos[rows].tolist(), strict=True)
+        return {job.qos: qos for job, qos in pairs if job is not None}
 
     def site_of(self, job: int) -> int:
         """The job's site factor; 0 where none is known."""

@@ -6,6 +6,7 @@ why it is compared with what was recorded, too: a difference smaller than that s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +21,9 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, difference_of_means
 from dovetail.live.cycle.queue_window import NO_LIMIT
+from dovetail.live.twin.wanted import live_measures
 from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifactor
+from dovetail.policies.ordering.index import order_alone
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import Window, simulate_window, warm_window
@@ -49,6 +52,11 @@ class Twin:
     median_error: float  # seconds by which single jobs' waits differ, in the middle
     groups: tuple[GroupWaits, ...] = ()  # by the twin: Slurm's order, then ours
     real_groups: tuple[GroupWaits, ...] = ()  # Slurm's order by the twin, then as it was
+    # what an objective weighs: as it was, by the twin under Slurm's order, and under ours
+    real_measures: Mapping[str, float] = field(default_factory=dict)
+    slurm_measures: Mapping[str, float] = field(default_factory=dict)
+    our_measures: Mapping[str, float] = field(default_factory=dict)
+    whole_policy: float = math.nan  # mean wait if Slurm followed all wishes of the policy
 
     def __str__(self) -> str:
         return (
@@ -95,11 +103,15 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
         raise TraceError(f"fewer than {LEAST_JOBS} jobs were submitted and ran: too few to compare")
     real = recorded.wait[window.rows]
     ours = replace(ours, backfill=slurm.backfill)  # Slurm starts the jobs, whatever their order
-    by_slurm, by_ours = _wait(window, recorded, slurm), _wait(window, recorded, ours)
+    # What Slurm is told is an order; what else the policy wishes is counted beside it.
+    told = replace(ours, ordering=order_alone(ours.ordering))
+    by_slurm, by_ours = _wait(window, recorded, slurm), _wait(window, recorded, told)
+    by_whole = by_ours if told.ordering is ours.ordering else _wait(window, recorded, ours)
     own = window.own & np.isfinite(real) & np.isfinite(by_slurm) & np.isfinite(by_ours)
     moment = window.trace.jobs.submit[own]
     in_force = by_ours if _mostly_active(recorded) else by_slurm
     mean = max(1.0, float(real[own].mean()))
+    run = window.trace.jobs.run[own]
     return Twin(
         since=max(since, float(moment.min())),  # the journal may have begun later
         until=float(moment.max()),
@@ -113,6 +125,10 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
         median_error=float(np.median(np.abs(in_force[own] - real[own]))),
         groups=group_waits(window.trace.jobs, by_slurm, by_ours, rows=own),
         real_groups=group_waits(window.trace.jobs, by_slurm, real, rows=own),
+        real_measures=live_measures(real[own], run),
+        slurm_measures=live_measures(by_slurm[own], run),
+        our_measures=live_measures(by_ours[own], run),
+        whole_policy=float(by_whole[own].mean()),
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 from dovetail.domain.errors import DovetailError
+from dovetail.domain.objective import Objective
 from dovetail.live.config import LiveConfig
 from dovetail.live.cycle.controller import LiveController
 from dovetail.live.cycle.policy import load_policy
@@ -15,6 +17,7 @@ from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.comparison import Order, Twin, compare_with_twin, slurm_order
 from dovetail.live.twin.promise_watch import look_at_promises
+from dovetail.live.twin.wanted import wanted_ratio
 
 LOG = logging.getLogger("dovetail.live")
 DAY, HOUR = 86_400.0, 3600.0
@@ -37,6 +40,13 @@ def _twin(
     # Jobs of a day before are read as well: they ran or waited when the window begins.
     recorded = recorded_schedule(past, since - DAY, until)
     return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))
+
+
+def _wanted(config: LiveConfig, twin: Twin, bias: float) -> float:
+    """NaN where nothing but the mean wait is wanted, which is compared by itself."""
+    if config.objective == Objective():
+        return math.nan
+    return wanted_ratio(config.objective, twin.slurm_measures, twin.real_measures, bias)
 
 
 def bias_of(twin: Twin) -> float:
@@ -76,6 +86,7 @@ class TwinWatch:
                     # The twin knows no pauses between jobs, and so waits are longer in truth.
                     slurm_wait=twin.slurm * controller.comparison.bias,
                     jobs=twin.jobs,
+                    wanted=_wanted(config, twin, controller.comparison.bias),
                 )
                 controller.comparison = look_at_promises(
                     controller.comparison, config.promises, twin.real_groups, steady

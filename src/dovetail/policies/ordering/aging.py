@@ -26,7 +26,7 @@ def _wfp3(
     for i in range(len(rows)):
         job = jobs[rows[i]]
         ratio = (cluster[0].now - job.submit) / job.estimate
-        out[i] = -(ratio * ratio * ratio) * job.gpus
+        out[i] = -(ratio * ratio * ratio) * job.size
 
 
 @scoring
@@ -36,7 +36,7 @@ def _unicep(
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
-        width = max(1.0, math.log2(job.gpus))  # log2(1) is 0: one GPU counts as two
+        width = max(1.0, math.log2(job.size))  # log2(1) is 0: one GPU counts as two
         out[i] = -(cluster[0].now - job.submit) / (width * job.estimate)
 
 
@@ -51,7 +51,7 @@ def _multifactor(
         out[i] = -(
             p[0] * age
             + p[1] * accounts[job.account].fair_share
-            + p[2] * (job.gpus / cluster[0].total_gpus)
+            + p[2] * (job.size / cluster[0].total_gpus)
             + p[3] * job.partition_factor
             + p[4] * job.qos_factor
         )

@@ -112,6 +112,24 @@ def _index(
             keep[i] = 0.01 * most * share * part.total_gpus
 
 
+ORDER_ALONE = {"gate": 1.0, "gate_estimate": 0.0, "gate_gpus": 0.0, "keep": 0.0, "keep_idle": 0.0}
+"""Weights with which every job may pass, and nothing is left free."""
+
+
+def order_alone(ordering: Ordering) -> Ordering:
+    """The same order, without wishes about who may pass and what is left free.
+
+    >>> free = index(IndexWeights(keep=3.0))
+    >>> order_alone(free).parameters["keep"], order_alone(free).name
+    (0.0, 'index')
+
+    Of an ordering that has none of these, itself.
+    """
+    if ordering.score is not _index:
+        return ordering
+    return index(IndexWeights(**{**ordering.parameters, **ORDER_ALONE}), ordering.name)
+
+
 def index(weights: IndexWeights, name: str = "index") -> Ordering:
     """The ordering with these weights."""
     parameters: Mapping[str, float] = asdict(weights)

@@ -37,8 +37,8 @@ def _weighted(
         out[i] = (
             p[0] * job.submit
             + p[1] * job.estimate
-            + p[2] * (job.gpus * job.estimate)
-            + p[3] * (job.gpus * job.predicted)
+            + p[2] * (job.size * job.estimate)
+            + p[3] * (job.size * job.predicted)
             + p[4] * job.priority
         )
 
@@ -53,7 +53,7 @@ def _f1(
         # Published with the absolute submit time; the origin must be the sequence's own start,
         # or the second term is the same for every job of a trace that begins years after 0.
         age = math.log10(job.submit - cluster[0].origin + 1.0)
-        out[i] = math.log10(job.estimate) * job.gpus + 870.0 * age
+        out[i] = math.log10(job.estimate) * job.size + 870.0 * age
 
 
 @scoring

@@ -6,7 +6,7 @@ import math
 import sys
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import promises
+from dovetail.simulator.kernel import limits, promises
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.heap import sort_by_score
 from dovetail.simulator.kernel.passes import see_what_fits, share_usage, start
@@ -38,6 +38,8 @@ def _begin_pass(w: World, rules: Rules) -> None:
     """Scores of this pass; who is passed over loses the promise."""
     if rules.half_life > 0.0:
         share_usage(w)
+    if w.limited:
+        _forget_limited(w)
     if not rules.unsorted:
         return
     see_what_fits(w)
@@ -55,6 +57,31 @@ def _begin_pass(w: World, rules: Rules) -> None:
 
 
 @inner
+def _forget_limited(w: World) -> None:
+    """Jobs at a limit lose their promises; `open` says for this pass which are not."""
+    rows = waiting(w)
+    for i in range(w.active_count):
+        number = demand(w, i).active
+        mine = demand(w, number)
+        mine.open = not limits.at_limit(w, number)
+        for at in range(mine.low, mine.high):
+            if not mine.open and promise(w, rows[at]).time < promises.NO_PROMISE:
+                promises.release(w, rows[at])
+                promises.forget(w, rows[at])
+
+
+@inner
+def _is_at_limit(w: World, job: int) -> bool:
+    """Whether a job is passed over, now that its turn has come; then it loses its promise."""
+    if not limits.at_limit(w, run_of(w, job).demand):
+        return False
+    if promise(w, job).time < promises.NO_PROMISE:
+        promises.release(w, job)
+        promises.forget(w, job)
+    return True
+
+
+@inner
 def _go_through_promises(w: World, rules: Rules) -> None:
     """Each job with a promise, once, in order: an earlier time if there is one; start if it is due.
 
@@ -67,37 +94,45 @@ def _go_through_promises(w: World, rules: Rules) -> None:
         return
     if moving:
         w.settled = w.gains
-    count = _gather(w, rules, -math.inf, ANY_TIME if moving else w.now)
     every, _, _, _ = gathered(w)
-    for i in range(count):
-        if moving:
-            promises.bring_forward(w, every[i])
-        if promise(w, every[i]).time == w.now:
-            _start(w, rules, every[i])
+    for tier in range(w.tier_count):
+        count = _gather(w, rules, -math.inf, ANY_TIME if moving else w.now, tier)
+        for i in range(count):
+            if w.limited and _is_at_limit(w, every[i]):
+                continue
+            if moving:
+                promises.bring_forward(w, every[i])
+            if promise(w, every[i]).time == w.now:
+                _start(w, rules, every[i])
 
 
 @inner
 def _promise_to_others(w: World, rules: Rules) -> None:
     """New jobs, and those that have lost their promises, in order."""
-    if w.extended or rules.unsorted:
-        count = _gather(w, rules, promises.NO_PROMISE, promises.NO_PROMISE)
-    else:
-        count = _gather_new(w, rules)
     every, _, _, _ = gathered(w)
-    for i in range(count):
-        promises.make(w, every[i])
-        if promise(w, every[i]).time == w.now:
-            _start(w, rules, every[i])
+    for tier in range(w.tier_count):
+        if w.extended or rules.unsorted or w.limited:
+            count = _gather(w, rules, promises.NO_PROMISE, promises.NO_PROMISE, tier)
+        else:
+            count = _gather_new(w, rules, tier)
+        for i in range(count):
+            if w.limited and _is_at_limit(w, every[i]):
+                continue
+            promises.make(w, every[i])
+            if promise(w, every[i]).time == w.now:
+                _start(w, rules, every[i])
 
 
 @inner
-def _gather(w: World, rules: Rules, first: float, last: float) -> int:
-    """The waiting jobs that are promised a time from `first` to `last`, in order; how many."""
+def _gather(w: World, rules: Rules, first: float, last: float, tier: int) -> int:
+    """Waiting jobs of a tier with a promise from `first` to `last`, in order; how many."""
     rows, values = waiting(w), scores(w)
     every, order, _, _ = gathered(w)
     count = 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
+        if mine.tier != tier or (w.limited and not mine.open):
+            continue
         for at in range(mine.low, mine.high):
             job = rows[at]
             if first <= promise(w, job).time <= last and values[at] < math.inf:
@@ -110,12 +145,13 @@ def _gather(w: World, rules: Rules, first: float, last: float) -> int:
 
 
 @inner
-def _gather_new(w: World, rules: Rules) -> int:
-    """The jobs submitted since the last pass, in order; how many."""
+def _gather_new(w: World, rules: Rules, tier: int) -> int:
+    """The jobs of a tier submitted since the last pass, in order; how many."""
     every, order, _, _ = gathered(w)
     count = 0
     for job in range(w.planned, w.submitted):
-        if run_of(w, job).demand >= 0:
+        number = run_of(w, job).demand
+        if number >= 0 and demand(w, number).tier == tier:
             every[count], order[count] = job, score_one(w, rules, job)
             promise(w, job).score = order[count]
             count += 1
@@ -153,6 +189,8 @@ def _mark_backfilled(w: World, rules: Rules) -> None:
         number = demand(w, i).active
         mine = demand(w, number)
         mine.cursor = lowest(w, number, math.inf) if rules.unsorted else mine.low
+        if w.limited:
+            mine.cursor = _first_promised(w, rules, number)
         if mine.cursor >= 0:
             first = waiting(w)[mine.cursor]
             known = scores(w)[mine.cursor]
@@ -164,12 +202,32 @@ def _mark_backfilled(w: World, rules: Rules) -> None:
 
 
 @inner
+def _first_promised(w: World, rules: Rules, number: int) -> int:
+    """The first job of a demand that was not passed over, as a position; -1: there is none."""
+    mine, rows, values = demand(w, number), waiting(w), scores(w)
+    best = -1
+    for at in range(mine.low, mine.high):
+        if promise(w, rows[at]).time == promises.NO_PROMISE:
+            continue
+        if not rules.unsorted:
+            return at
+        if (
+            best < 0
+            or values[at] < values[best]
+            or (values[at] == values[best] and rows[at] < rows[best])
+        ):
+            best = at
+    return best
+
+
+@inner
 def _has_passed(w: World, job: int) -> bool:
     score, kinds = promise(w, job).score, demand(w, run_of(w, job).demand).kinds
+    tier = demand(w, run_of(w, job).demand).tier
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
-        if mine.kinds & kinds and mine.cursor >= 0:
-            if mine.cursor_score < score:
+        if mine.kinds & kinds and mine.cursor >= 0 and mine.tier <= tier:
+            if mine.tier < tier or mine.cursor_score < score:
                 return True
             if mine.cursor_score == score and waiting(w)[mine.cursor] < job:
                 return True

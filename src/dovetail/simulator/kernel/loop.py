@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.kernel import events, promises
+from dovetail.simulator.kernel import events, limits, promises
 from dovetail.simulator.kernel.allocation import give_back, mark_stale
 from dovetail.simulator.kernel.conservative import conservative_pass
 from dovetail.simulator.kernel.passes import easy_pass, pass_without_backfilling
@@ -136,9 +136,12 @@ def _end(w: World, job: int) -> None:
         if w.set_count > 0:
             promises.note_end(w, job, part(w, at).node)
         give_back(w, job, part(w, at).node, part(w, at).gpus)
+    if w.limited:
+        limits.count_running(w, mine.demand, -1)
+        limits.count_submitted(w, mine.demand, -1)
     if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
-        account(w, facts.account).gpus -= facts.gpus
+        account(w, facts.account).gpus -= facts.size
 
 
 @inner
@@ -170,9 +173,15 @@ def submit_next(w: World, rules: Rules) -> bool:
     job = w.submitted
     w.submitted += 1
     number = run_of(w, job).demand
-    if number >= 0:
-        _submit(w, rules, job, number)
-    return number >= 0
+    if number < 0:
+        return False
+    if w.limited:
+        if limits.is_refused(w, number):
+            run_of(w, job).refused = True
+            return False
+        limits.count_submitted(w, number, 1)
+    _submit(w, rules, job, number)
+    return True
 
 
 @inner

@@ -31,6 +31,8 @@ def next_jobs(world: Any, rules: Rules, job: int, rows: Ints, values: Floats) ->
     most, count = len(rows), 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
+        if not mine.plannable:
+            continue
         last = mine.high if rules.unsorted else min(mine.high, mine.low + most + 1)
         for at in range(mine.low, last):
             row = waiting(w)[at]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import events, reservations
+from dovetail.simulator.kernel import events, limits, reservations
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
@@ -59,6 +59,8 @@ def begin_pass(w: World, rules: Rules) -> int:
         demand(w, number).latest_end = math.inf
         demand(w, number).behind = False
         seek(w, rules, number, demand(w, number).low)
+    if w.limited:
+        limits.close_limited(w)
     return fitting
 
 
@@ -69,6 +71,8 @@ def see_what_fits(w: World) -> int:
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         mine.fits = demand_fits(w, demand(w, i).active, -math.inf)
+        if w.limited and mine.fits:
+            mine.fits = not limits.at_limit(w, demand(w, i).active)
         fitting += mine.fits
     return fitting
 
@@ -91,13 +95,18 @@ def share_usage(w: World) -> None:
 def next_demand(w: World) -> int:
     """The open demand whose next job comes first in the order; -1: none is open."""
     rows = waiting(w)
-    best, best_score, best_job = -1, math.inf, -1
+    best, best_score, best_job, best_tier = -1, math.inf, -1, 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         if mine.open:
             score, job = mine.cursor_score, rows[mine.cursor]
-            if best < 0 or score < best_score or (score == best_score and job < best_job):
+            if best >= 0 and mine.tier != best_tier:
+                better = mine.tier < best_tier
+            else:
+                better = score < best_score or (score == best_score and job < best_job)
+            if best < 0 or better:
                 best, best_score, best_job = demand(w, i).active, score, job
+                best_tier = mine.tier
     return best
 
 
@@ -126,7 +135,10 @@ def next_job(w: World, rules: Rules) -> int:
         mine = demand(w, demand(w, i).active)
         if mine.passing:
             mine.passing = False
-            pass_over_before(w, demand(w, i).active, score, job)
+            if number >= 0 and mine.tier < demand(w, number).tier:  # all of it stands before
+                pass_over_before(w, demand(w, i).active, math.inf, w.job_count)
+            else:
+                pass_over_before(w, demand(w, i).active, score, job)
             seek(w, rules, demand(w, i).active, mine.low)
     return number
 
@@ -147,7 +159,9 @@ def start(w: World, job: int, number: int) -> None:
     mine.length = facts.reserve / this.speed
     mine.expected = w.now + mine.length
     if w.charged:
-        account(w, facts.account).gpus += facts.gpus
+        account(w, facts.account).gpus += facts.size
+    if w.limited:
+        limits.count_running(w, mine.demand, 1)
     mine.part_first = w.parts
     mine.part_count = this.many + this.few
     for i in range(mine.part_count):
@@ -178,6 +192,8 @@ def start_next(w: World, rules: Rules, number: int) -> bool:
     after = remove(w, rules, number, at)
     if demand(w, number).active_at >= 0:
         seek(w, rules, number, after)
+    if w.limited:
+        limits.close_limited(w)
     return True
 
 

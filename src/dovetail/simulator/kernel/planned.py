@@ -53,7 +53,7 @@ def find_nodes(w: World, rules: Rules, job: int) -> int:
         chosen = _ask(w.planner, job)
         if chosen >= 0:
             return chosen
-    if w.ranker != 0:
+    if w.ranker != 0 and demand(w, run_of(w, job).demand).plannable:
         chosen = place_by_rank(w, job)
         if chosen >= 0:
             return chosen
@@ -65,6 +65,8 @@ def has_choice(w: World, job: int) -> bool:
     """Whether another job waits, and nodes that differ could take this one."""
     number = run_of(w, job).demand
     mine = demand(w, number)
+    if not mine.plannable:
+        return False
     if w.active_count == 1 and mine.high - mine.low == 1:
         return False
     first, options = -1, 0

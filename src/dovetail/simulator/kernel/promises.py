@@ -78,21 +78,23 @@ def note_start(w: World, job: int) -> None:
         _give(w, node(w, number).node_set, w.now, mine.expected, -own.gpus, -own.cpus, -own.memory)
     kept = promise(w, job)
     while kept.claim >= 0:
-        gpus = claim(w, kept.claim).gpus
+        claimed, had = claim(w, kept.claim), _held_on(w, job, claim(w, kept.claim).node_set)
+        less = had[0] < claimed.gpus or had[1] < claimed.cpus
         number = _drop_claim(w, kept)
-        if _gpus_on(w, job, number) < gpus:
+        if less:
             note_gain(w, number)
 
 
 @inner
-def _gpus_on(w: World, job: int, number: int) -> int:
-    """GPUs of a node set that a job has which has just started."""
-    mine, gpus = run_of(w, job), 0
+def _held_on(w: World, job: int, number: int) -> tuple[int, int]:
+    """GPUs and CPUs of a node set that a job has which has just started."""
+    mine, gpus, cpus = run_of(w, job), 0, 0
     for at in range(mine.part_first, mine.part_first + mine.part_count):
         here = node(w, part(w, at).node)
         if here.node_set == number:
             gpus += slot(w, part(w, at).node, here.running - 1).gpus
-    return gpus
+            cpus += slot(w, part(w, at).node, here.running - 1).cpus
+    return gpus, cpus
 
 
 @inner

@@ -181,13 +181,14 @@ def spared_gpus(w: World, number: int) -> float:
     Where everything is idle nobody does: a job that may not even start there never would.
     """
     mine, free, whole = demand(w, number), 0, 0
+    gpus = job_facts(w, waiting(w)[mine.low]).gpus
     for i in range(w.kind_count):
         if mine.kinds >> i & 1:
             free += kind(w, i).free
             whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first)
-    if free == whole:
+    if free == whole or gpus == 0:
         return math.inf
-    return max(0.0, float(free - job_facts(w, waiting(w)[mine.low]).gpus))
+    return max(0.0, float(free - gpus))
 
 
 @inner

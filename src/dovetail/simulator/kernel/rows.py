@@ -20,6 +20,7 @@ class World(Row):
     demand_count: int
     kind_set_count: int
     most_gpus: int  # GPUs of the largest node
+    most_slots: int  # jobs that a node can have at once
     events: int  # so far
     submitted: int  # row of the next job to be submitted
     pending: int  # entries of the event heap
@@ -32,6 +33,9 @@ class World(Row):
     reservation_count: int
     hold_count: int  # holds of this cycle
     search: int  # number of the search for nodes in hand
+    mixed: bool  # some chunk has no GPUs
+    limited: bool  # some demand has a limit
+    tier_count: int  # of partitions: all jobs of one go before those of the next
     changed: int  # entries of the log of changed nodes, so far
     shape_count: int
     watcher_count: int
@@ -50,6 +54,8 @@ class World(Row):
     cycle_resolution: float
     cycle_window: float  # seconds
     cycle_jobs: int  # looked at in one cycle
+    cycle_user_jobs: int  # of one user; 0: as many as there are
+    cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
     planner: int  # address of a function that picks nodes for a job; 0: none
@@ -75,23 +81,26 @@ class World(Row):
     accounts: int  # [accounts] AccountFacts
     runs: int  # [jobs] RunRow
     nodes: int  # [nodes] NodeRow
-    slots: int  # [nodes * most GPUs] Slot
+    slots: int  # [nodes * most slots] Slot
     kinds: int  # [kinds] KindRow
     members: int  # [nodes] Member: the nodes of each kind, ascending
     levels: int  # [kinds * (most GPUs + 1)] Level
     words: int  # bitmaps over the members of a kind
-    shapes: int  # [shapes] Shape
+    shapes: int  # [shapes] ChunkShape
     shape_groups: int  # ShapeGroup: for each kind
     kind_shapes: int  # KindShape: the shapes that may use each kind, group by group
     tallies: int  # [kinds * shapes] Tally: a row for each reservation
     watchers: int  # [watchers] Watcher
     ready_times: int  # [watchers * nodes] ReadyTime
-    change_log: int  # [nodes] Change: the last nodes that changed, in a ring
+    change_log: int  # [nodes] NodeChange: the last nodes that changed, in a ring
     blocks: int  # calendars: sorted times, in blocks of entries
     entries: int
     candidates: int  # [nodes] Candidate: scratch of searches for the n-th earliest node
     demands: int  # [demands] Demand
     demand_facts: int  # [demands] DemandFacts
+    limit_links: int  # LimitLink: the limits of each demand
+    limit_uses: int  # LimitUse
+    tried: int  # [accounts] Tried
     kind_sets: int  # [distinct kinds of demands] KindSet
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
@@ -136,6 +145,7 @@ class RunRow(Row):
     part_first: int  # its chunks in the parts table
     part_count: int
     backfilled: bool
+    refused: bool  # on submission: as many as may be submitted were
 
 
 class NodeRow(Row):
@@ -225,7 +235,7 @@ class Bitmap(Row):
     bits: Word
 
 
-class Shape(Row):
+class ChunkShape(Row):
     """Chunks that ask for the same of the same nodes, and how many nodes have room for one now.
 
     What can never run short on any of these nodes is left out.
@@ -282,7 +292,7 @@ class ReadyTime(Row):
     time: float
 
 
-class Change(Row):
+class NodeChange(Row):
     node: int
 
 
@@ -313,7 +323,17 @@ class Demand(Row):
 
     kinds: int  # bit k: may use nodes of kind k
     gpus: int  # of one of its jobs, on all nodes together
+    plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     speed: float  # of its fastest option
+    tier: int  # of its partition: 0 goes first
+    account: int  # of its first job
+    # its limits, and what one of its jobs counts for there
+    link_first: int
+    link_last: int
+    gpus_asked: int
+    cpus_asked: int
+    memory_asked: int
+    nodes_asked: int
     kind_set: int  # the row of its kinds among all distinct ones
     option_first: int
     option_last: int
@@ -333,6 +353,36 @@ class Demand(Row):
     latest_end: float  # a job that ends later would delay a reservation
     # list kept beside the table
     active: int
+
+
+class LimitLink(Row):
+    """The most that may be in use at once for jobs of one demand to start."""
+
+    use: int  # where it is counted
+    jobs: int
+    submitted: int
+    gpus: int
+    cpus: int
+    memory: int
+    nodes: int
+
+
+class LimitUse(Row):
+    """What running jobs under one limit have; of those submitted, how many wait or run."""
+
+    jobs: int
+    submitted: int
+    gpus: int
+    cpus: int
+    memory: int
+    nodes: int
+
+
+class Tried(Row):
+    """How many jobs of an account a cycle of Slurm's backfill has looked at."""
+
+    cycle: int
+    jobs: int
 
 
 class KindSet(Row):

@@ -20,7 +20,15 @@ from dovetail.simulator.kernel.passes import (
 from dovetail.simulator.kernel.queue import shortest_left
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
-from dovetail.simulator.kernel.state import demand, job_facts, node, option, run_of, waiting
+from dovetail.simulator.kernel.state import (
+    demand,
+    job_facts,
+    node,
+    option,
+    run_of,
+    tried,
+    waiting,
+)
 
 
 @kernel
@@ -52,8 +60,13 @@ def run_cycle(w: World, rules: Rules) -> bool:
     if begin_pass(w, rules) == 0:
         return False
     started, planned, looked_at, hope = False, 0, 0, 0
+    w.cycle += 1
     number = next_job(w, rules)
     while number >= 0 and looked_at < w.cycle_jobs:
+        if w.cycle_user_jobs > 0 and _has_had_enough(w, demand(w, number).account):
+            demand(w, number).open = False  # all its jobs are of this user
+            number = next_job(w, rules)
+            continue
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
         if start_next(w, rules, number):
             started = True
@@ -70,6 +83,16 @@ def run_cycle(w: World, rules: Rules) -> bool:
         number = next_job(w, rules)
     node_space.clear(w)
     return started
+
+
+@inner
+def _has_had_enough(w: World, number: int) -> bool:
+    """Whether this cycle has looked at as many jobs of a user as it may; counts one more."""
+    mine = tried(w, number)
+    if mine.cycle != w.cycle:
+        mine.cycle, mine.jobs = w.cycle, 0
+    mine.jobs += 1
+    return mine.jobs > w.cycle_user_jobs
 
 
 @inner

@@ -20,8 +20,8 @@ from dovetail.simulator.kernel.rows import (
     Bitmap,
     Block,
     Candidate,
-    Change,
     Chunk,
+    ChunkShape,
     Claim,
     Demand,
     Entry,
@@ -32,7 +32,10 @@ from dovetail.simulator.kernel.rows import (
     KindSet,
     KindShape,
     Level,
+    LimitLink,
+    LimitUse,
     Member,
+    NodeChange,
     NodeRow,
     NodeSet,
     OptionRow,
@@ -41,11 +44,11 @@ from dovetail.simulator.kernel.rows import (
     ReadyTime,
     Reservation,
     RunRow,
-    Shape,
     ShapeGroup,
     Slot,
     Step,
     Tally,
+    Tried,
     Watcher,
     World,
 )
@@ -61,19 +64,22 @@ kind = row_accessor(World, "kinds", KindRow)
 member = row_accessor(World, "members", Member)
 levels = row_accessor(World, "levels", Level)
 bitmap = row_accessor(World, "words", Bitmap)
-shape = row_accessor(World, "shapes", Shape)
+shape = row_accessor(World, "shapes", ChunkShape)
 shape_group = row_accessor(World, "shape_groups", ShapeGroup)
 kind_shape = row_accessor(World, "kind_shapes", KindShape)
 tallies = row_accessor(World, "tallies", Tally)
 watcher = row_accessor(World, "watchers", Watcher)
 ready_times = row_accessor(World, "ready_times", ReadyTime)
-change = row_accessor(World, "change_log", Change)
+change = row_accessor(World, "change_log", NodeChange)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)
 candidate = row_accessor(World, "candidates", Candidate)
 kind_set = row_accessor(World, "kind_sets", KindSet)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", OptionRow)
+limit_link = row_accessor(World, "limit_links", LimitLink)
+limit_use = row_accessor(World, "limit_uses", LimitUse)
+tried = row_accessor(World, "tried", Tried)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)
@@ -109,7 +115,7 @@ _scratch_score = column_address(World, "scratch_score", types.float64)
 
 @inner
 def slot(w: World, node: int, at: int) -> Slot:
-    return slots(w, node * w.most_gpus + at)
+    return slots(w, node * w.most_slots + at)
 
 
 @inner

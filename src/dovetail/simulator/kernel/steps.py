@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import reservations
+from dovetail.simulator.kernel import limits, reservations
 from dovetail.simulator.kernel.admission import option_fits
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import begin_pass, narrow, start
@@ -72,6 +72,8 @@ def start_on_picked(w: World, rules: Rules, job: int, chosen: int) -> int:
         remove(w, rules, number, _position(w, number, job))
         if mine.active_at >= 0:
             seek(w, rules, number, mine.low)
+        if w.limited:
+            limits.close_limited(w)
     else:  # no candidate after all: never ask about it twice
         mine.open = False
     return narrow(w, rules, kinds, reserved)

@@ -13,7 +13,7 @@ from dovetail.compiled.tables import Word
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.bits import trailing_zeros
 from dovetail.simulator.kernel.calendar import expected_end
-from dovetail.simulator.kernel.rows import Chunk, Reservation, Shape, Tally, World
+from dovetail.simulator.kernel.rows import Chunk, ChunkShape, Reservation, Tally, World
 from dovetail.simulator.kernel.state import (
     bitmap,
     kind,
@@ -126,7 +126,7 @@ def _most_spared(held: Reservation, found: Tally) -> int:
 def count_node(w: World, number: int, at: int, by: int) -> None:
     """Add a node to, or take it out of, all tallies of a reservation."""
     held, here = reservation(w, number), node(w, at)
-    if held.tally < 0 or here.gpus == 0:
+    if held.tally < 0 or (here.gpus == 0 and not w.mixed):
         return
     room, following = room_at(w, held, at), held.tally
     while following >= 0:
@@ -141,7 +141,7 @@ def _count(
     w: World,
     held: Reservation,
     found: Tally,
-    this: Shape,
+    this: ChunkShape,
     at: int,
     room: tuple[int, int, int],
     by: int,
@@ -178,7 +178,7 @@ def _count_all(w: World, number: int, at: int) -> None:
 
 @inner
 def _count_level(
-    w: World, held: Reservation, found: Tally, this: Shape, where: int, gpus: int
+    w: World, held: Reservation, found: Tally, this: ChunkShape, where: int, gpus: int
 ) -> None:
     here, first = kind(w, where), level(w, where, gpus).word_first
     for i in range(here.words):

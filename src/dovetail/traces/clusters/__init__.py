@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from dovetail.domain.errors import ClusterError, TraceError
 from dovetail.domain.registry import Registry
+from dovetail.traces.clusters.additions import add_file
 from dovetail.traces.clusters.helios import HELIOS
 from dovetail.traces.clusters.openb import OPENB
 from dovetail.traces.clusters.pai2020 import PAI2020
@@ -25,12 +27,20 @@ CLUSTER_FORMATS: Registry[ClusterFormat] = Registry(
 )
 
 
-def read_cluster(path: str | Path, format: str | None = None) -> ClusterFile:
-    """A cluster and notes in words, from a file of any known format."""
+def read_cluster(
+    path: str | Path, format: str | None = None, more: Iterable[str | Path] = ()
+) -> ClusterFile:
+    """A cluster and notes in words, from a file of any known format.
+
+    `more`: files of the same site that add partitions, QOS, accounts and limits to its nodes.
+    """
     path = Path(path)
     try:
         chosen = CLUSTER_FORMATS[format] if format is not None else _guess(path)
-        return chosen.read(path).build()
+        shape = chosen.read(path)
+        for other in more:
+            add_file(shape, Path(other))
+        return shape.build()
     except TraceError as problem:
         # Files are read as trace files are, but what went wrong is a cluster.
         raise ClusterError(str(problem)) from problem

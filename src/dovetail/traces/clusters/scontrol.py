@@ -14,7 +14,7 @@ from dovetail.traces.clusters.shape import ClusterFormat, Shape
 from dovetail.traces.records import read_json
 from dovetail.traces.source import read_text
 
-_FIELDS = ("NodeName", "Gres", "CPUTot", "RealMemory", "Partitions")
+_FIELDS = ("NodeName", "Gres", "CPUTot", "RealMemory", "Partitions", "AvailableFeatures")
 
 
 def sniff_text(path: Path, head: bytes) -> bool:
@@ -23,7 +23,7 @@ def sniff_text(path: Path, head: bytes) -> bool:
 
 
 def read_nodes_text(path: Path) -> Shape:
-    shape = Shape(path.stem)
+    shape = Shape(path.stem, cpu_nodes=True)
     for fields in records_of(read_text(path), _FIELDS):
         add_node(
             shape,
@@ -32,6 +32,7 @@ def read_nodes_text(path: Path) -> Shape:
             fields.get("CPUTot"),
             fields.get("RealMemory"),
             words_of(fields.get("Partitions", "")),
+            words_of(fields.get("AvailableFeatures", "")),
         )
     return shape
 
@@ -41,7 +42,7 @@ def sniff_json(path: Path, head: bytes) -> bool:
 
 
 def read_nodes_json(path: Path) -> Shape:
-    shape = Shape(path.stem)
+    shape = Shape(path.stem, cpu_nodes=True)
     for number, node in read_json(path, "nodes"):
         name = str(node.get("name") or node.get("hostname") or f"node-{number}")
         parts = node.get("partitions")
@@ -52,6 +53,7 @@ def read_nodes_json(path: Path) -> Shape:
             _text(node.get("cpus")),
             _text(node.get("real_memory")),
             map(str, parts) if isinstance(parts, list) else (),
+            _features(node.get("features")),
         )
     return shape
 
@@ -63,6 +65,7 @@ def add_node(
     cpus: str | None,
     memory_mb: str | None,
     partitions: Iterable[str] = (),
+    features: tuple[str, ...] = (),
 ) -> None:
     """A node in Slurm's own words; a node of several GPU types counts as one of the commonest."""
     counts = gpu_counts((gres or "").lower())
@@ -70,7 +73,20 @@ def add_node(
     if len(counts) > 1:
         shape.notes.append(f"node {name} has several GPU types: all {gpus} taken as {gpu_type}")
     memory = _number(memory_mb)
-    shape.add(name, gpus, gpu_type, _number(cpus), memory / 1024.0 if memory else None, partitions)
+    shape.add(
+        name,
+        gpus,
+        gpu_type,
+        _number(cpus),
+        memory / 1024.0 if memory else None,
+        partitions,
+        features,
+    )
+
+
+def _features(value: Any) -> tuple[str, ...]:
+    """A list, or text with commas in old versions."""
+    return tuple(map(str, value)) if isinstance(value, list) else words_of(str(value or ""))
 
 
 def _number(text: str | None) -> float | None:

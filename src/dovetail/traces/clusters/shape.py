@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.limits import Limit
 from dovetail.traces.cells import Cells
 
 
@@ -20,15 +21,29 @@ class ClusterFile:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PartitionFacts:
+    """What a site says of a partition beside its nodes."""
+
+    priority: float = 1.0
+    tier: int = 1
+    exclusive: bool = False
+    qos: str = ""  # whose limits hold for its jobs
+
+
 @dataclass(slots=True)
 class Shape:
     """Nodes and partitions in the order in which a file names them."""
 
     name: str
     notes: list[str] = field(default_factory=list)
+    cpu_nodes: bool = False  # nodes without GPUs are kept if their CPUs are known
     _nodes: dict[str, Node] = field(default_factory=dict)
     _members: dict[str, list[str]] = field(default_factory=dict)
-    _priority: dict[str, float] = field(default_factory=dict)
+    qos: dict[str, float] = field(default_factory=dict)  # name -> priority
+    limits: list[Limit] = field(default_factory=list)
+    slurm: dict[str, str] = field(default_factory=dict)  # settings of slurm.conf
+    _facts: dict[str, PartitionFacts] = field(default_factory=dict)
     _without: int = 0
 
     def add(
@@ -39,48 +54,78 @@ class Shape:
         cpus: float | None = None,
         memory_gb: float | None = None,
         partitions: Iterable[str] = (),
+        features: tuple[str, ...] = (),
     ) -> None:
-        """One machine; nodes without GPUs are only counted."""
+        """One machine; nodes that nothing can run on are only counted."""
         if gpus is not None and not (gpus >= 0 and float(gpus).is_integer()):
             raise ClusterError(f"{self.name}: node {name} has {gpus:g} GPUs, expected 0 or more")
-        if not gpus:
+        if not gpus and not (self.cpu_nodes and cpus):
             self._without += 1
             return
         if name is None:
-            raise ClusterError(f"{self.name}: a node with {gpus:g} GPUs has no name")
+            raise ClusterError(f"{self.name}: a node with {gpus or 0:g} GPUs has no name")
         if len(self._nodes) == MAX_NODES:
             raise ClusterError(f"{self.name}: more than {MAX_NODES:,} nodes")
         if name in self._nodes:
             raise ClusterError(f"{self.name}: node {name!r} is named twice")
         self._nodes[name] = Node(
             name=name,
-            gpus=int(gpus),
+            gpus=int(gpus or 0),
             gpu_type=(gpu_type or ANY_TYPE).lower(),
             cpus=cpus or math.inf,
             memory_gb=memory_gb or math.inf,
+            features=features,
         )
         for partition in partitions:
             self._members.setdefault(partition, []).append(name)
 
-    def partition(self, name: str, members: Iterable[str] | None, priority: float = 1.0) -> None:
-        """A partition by its nodes' names; None: all nodes. Nodes without GPUs do not count."""
+    def partition(
+        self, name: str, members: Iterable[str] | None, facts: PartitionFacts | None = None
+    ) -> None:
+        """A partition by its nodes' names; None: all nodes. Nodes left out do not count."""
         names = self._nodes if members is None else [m for m in members if m in self._nodes]
         if names:
-            self._members[name], self._priority[name] = list(names), priority
+            self._members[name], self._facts[name] = list(names), facts or PartitionFacts()
 
     def build(self) -> ClusterFile:
         if not self._nodes:
-            raise ClusterError(f"{self.name}: no node with GPUs in it")
+            raise ClusterError(f"{self.name}: no node with GPUs or CPUs in it")
         index = {name: number for number, name in enumerate(self._nodes)}
         partitions = tuple(
-            Partition(name, frozenset(index[m] for m in members), self._priority.get(name, 1.0))
+            self._partition(name, frozenset(index[member] for member in members))
             for name, members in self._members.items()
         )
         if self._without:
             plural = "node has" if self._without == 1 else "nodes have"
             self.notes.append(f"{self._without:,} {plural} no GPU: left out")
-        cluster = Cluster(tuple(self._nodes.values()), partitions, name=self.name)
+        cluster = Cluster(
+            tuple(self._nodes.values()),
+            partitions,
+            qos=self.qos,
+            name=self.name,
+            limits=(*self._known_limits(partitions), *self._partition_limits()),
+            slurm=self.slurm,
+        )
         return ClusterFile(cluster, tuple(self.notes))
+
+    def _partition(self, name: str, nodes: frozenset[int]) -> Partition:
+        facts = self._facts.get(name, PartitionFacts())
+        return Partition(name, nodes, facts.priority, facts.tier, facts.exclusive)
+
+    def _known_limits(self, partitions: Iterable[Partition]) -> list[Limit]:
+        """Those of partitions whose nodes were left out are left out, too; the last of a kind."""
+        names = {part.name for part in partitions}
+        kept = [limit for limit in self.limits if set(limit.partitions) <= names]
+        return list(dict.fromkeys(kept))
+
+    def _partition_limits(self) -> list[Limit]:
+        """What the QOS of a partition bounds holds for all jobs there."""
+        return [
+            replace(limit, qos=(), partitions=(name,))
+            for name, facts in self._facts.items()
+            for limit in self.limits
+            if facts.qos and limit.qos == (facts.qos,)
+        ]
 
 
 @dataclass(frozen=True, slots=True)

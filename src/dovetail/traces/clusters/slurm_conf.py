@@ -6,9 +6,12 @@ import re
 from math import prod
 from pathlib import Path
 
-from dovetail.slurm.conf import includes_of, lines_of
+from dovetail.domain.cluster import SETTINGS
+from dovetail.slurm.conf import includes_of, lines_of, settings_of_conf
 from dovetail.slurm.gres import gpus_of
 from dovetail.slurm.host_lists import expand
+from dovetail.slurm.words import words_of
+from dovetail.traces.clusters.partition_fields import add_partition
 from dovetail.traces.clusters.scontrol import add_node
 from dovetail.traces.clusters.shape import ClusterFormat, Shape
 from dovetail.traces.source import read_text
@@ -26,11 +29,11 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 def read(path: Path) -> Shape:
-    shape = Shape(path.stem)
+    shape = Shape(path.stem, cpu_nodes=True)
     gres = _gres(path.with_name("gres.conf"))
     node_defaults: Fields = {}
     part_defaults: Fields = {}
-    partitions: list[tuple[str, Fields]] = []
+    partitions: list[Fields] = []
     text = read_text(path)
     shape.notes += [f"not followed: include {name}" for name in includes_of(text)]
     for fields in lines_of(text):
@@ -41,12 +44,17 @@ def read(path: Path) -> Shape:
         elif "nodename" in fields:
             _add_nodes(shape, node_defaults | fields, gres)
         elif "partitionname" in fields:
-            partitions.append((fields["partitionname"], part_defaults | fields))
-    for name, fields in partitions:
-        listed = fields.get("nodes", "")
-        members = None if listed.upper() == "ALL" else expand(listed)
-        shape.partition(name, members, _priority(fields))
+            partitions.append(part_defaults | fields)
+    for fields in partitions:
+        add_partition(shape, fields)
+    shape.slurm = _settings(text)
     return shape
+
+
+def _settings(text: str) -> dict[str, str]:
+    """Those that decide how jobs are ordered and what may pass."""
+    found = settings_of_conf(text)
+    return {name: found[name.lower()] for name in SETTINGS if name.lower() in found}
 
 
 def _add_nodes(shape: Shape, fields: Fields, gres: dict[str, list[str]]) -> None:
@@ -57,7 +65,9 @@ def _add_nodes(shape: Shape, fields: Fields, gres: dict[str, list[str]]) -> None
         if name in gres and not (gpu_type and total):
             detailed = ",".join(gres[name])
             configured = detailed if gpus_of(detailed)[0] >= total else configured
-        add_node(shape, name, configured, _cpus(fields), fields.get("realmemory"))
+        features = words_of(fields.get("features", fields.get("feature", "")))
+        memory = fields.get("realmemory")
+        add_node(shape, name, configured, _cpus(fields), memory, features=features)
 
 
 def _cpus(fields: Fields) -> str | None:
@@ -69,11 +79,6 @@ def _cpus(fields: Fields) -> str | None:
     if "corespersocket" not in fields or not all(_COUNT.match(factor) for factor in factors):
         return None
     return str(prod(map(int, factors)))
-
-
-def _priority(fields: Fields) -> float:
-    text = fields.get("priorityjobfactor", fields.get("prioritytier", "1"))
-    return float(text) if text.isdecimal() else 1.0
 
 
 def _gres(path: Path) -> dict[str, list[str]]:

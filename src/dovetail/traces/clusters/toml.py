@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from dovetail.domain.cluster import Cluster, Node
+from dovetail.domain.limits import Limit
 from dovetail.slurm.host_lists import compress
 
 _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
@@ -29,12 +30,18 @@ def cluster_to_toml(cluster: Cluster) -> str:
             f"[partitions.{_key(part.name)}]",
             f"nodes = [{patterns}]",
             f"priority = {_number(part.priority)}",
+            *([f"tier = {part.tier}"] if part.tier != 1 else []),
+            *(["exclusive = true"] if part.exclusive else []),
             "",
         ]
     lines += _numbers("speed", cluster.speed)
     lines += _numbers("qos", cluster.qos)
     for kind, speeds in cluster.kind_speed.items():
         lines += _numbers(f"kind_speed.{_key(kind)}", speeds)
+    for limit in cluster.limits:
+        lines += _limit_table(limit)
+    if cluster.slurm:
+        lines += ["[slurm]", *(f"{name} = {quote(v)}" for name, v in cluster.slurm.items()), ""]
     return "\n".join(lines)
 
 
@@ -60,7 +67,19 @@ def _node_table(pattern: str, node: Node) -> list[str]:
     lines.append(f"switch = {quote(node.switch)}")
     if node.mig:
         lines.append(f"mig = {list(node.mig)}")
+    if node.features:
+        lines.append(f"features = [{', '.join(map(quote, node.features))}]")
     return [*lines, ""]
+
+
+def _limit_table(limit: Limit) -> list[str]:
+    lines = ["[[limits]]"]
+    for key in ("users", "accounts", "qos", "partitions"):
+        names = getattr(limit, key)
+        if names:
+            lines.append(f"{key} = [{', '.join(map(quote, names))}]")
+    lines.append(f"each = {quote(limit.each.value)}")
+    return [*lines, *(f"{name} = {_number(most)}" for name, most in limit.amounts.items()), ""]
 
 
 def _numbers(name: str, table: Mapping[str, float]) -> list[str]:

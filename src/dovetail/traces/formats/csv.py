@@ -89,6 +89,7 @@ def csv_with(columns: Mapping[str, str]) -> Format:
         "Any CSV with a header: columns submit, duration, gpus, ..., or named by --map",
         sniff,
         partial(read, columns=dict(columns)),
+        cpu_jobs=True,
     )
 
 

@@ -11,7 +11,7 @@ from dovetail.traces.cells import Cells
 from dovetail.traces.fields import FIELDS
 from dovetail.traces.parquet_trial import read_parquet
 from dovetail.traces.source import read_bytes
-from dovetail.traces.table import NUMBERS, Format, Progress, RawTable
+from dovetail.traces.table import FLAGS, NUMBERS, Format, Progress, RawTable
 
 COLUMNS = {field.column: field.parquet for field in FIELDS.values()}
 """Canonical column -> its name in the file."""
@@ -64,7 +64,7 @@ def _foreign(cells: Cells) -> RawTable:
     if sizes == "req_cpus":
         del given["cpus"]
     columns = {
-        ours: cells.numbers(theirs) if ours in NUMBERS or ours == "exempt" else cells.names(theirs)
+        ours: cells.numbers(theirs) if ours in NUMBERS or ours in FLAGS else cells.names(theirs)
         for ours, theirs in given.items()
     }
     table = cells.table(columns, given)
@@ -104,4 +104,4 @@ def _facts(mark: str) -> dict[str, object]:
     return said if isinstance(said, dict) else {}
 
 
-PARQUET = Format("parquet", "Dovetail's Parquet", sniff, read)
+PARQUET = Format("parquet", "Dovetail's Parquet", sniff, read, cpu_jobs=True)

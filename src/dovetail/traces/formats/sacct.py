@@ -15,6 +15,9 @@ from dovetail.traces.table import Format, Progress, RawTable, calendar
 from dovetail.traces.times import clocks, durations
 from dovetail.traces.tres import tres_columns
 
+# `--exclusive=user` and `=mcs` share nodes, if only with some.
+_EXCLUSIVE = r"(?:^|\s)--exclusive(?:\s|$)"
+
 
 def sniff(path: Path, head: bytes) -> bool:
     names = {name.lower() for name in column_names(head, "|")}
@@ -36,6 +39,7 @@ def canonical(cells: Cells) -> RawTable:
         cells.require("JobID")
     steps = _drop_steps(cells)
     allocated, requested = cells.names("AllocTRES"), cells.names("ReqTRES")
+    exclusive = cells.names("SubmitLine").str.contains(_EXCLUSIVE).fill_null(value=False)
     table = cells.table(
         {
             "id": cells.names("JobID" if "JobID" in cells else "JobIDRaw"),
@@ -61,7 +65,9 @@ def canonical(cells: Cells) -> RawTable:
             "submit_line": cells.names("SubmitLine"),
             "array": cells.names("JobID").str.extract(r"^(\d+)_"),
             "restarts": cells.numbers("Restarts"),
-            **_resources(allocated, requested),
+            "exclusive": exclusive,
+            "constraint": cells.names("Constraints"),
+            **_resources(allocated, requested, exclusive),
         },
         {
             "id": "JobID",
@@ -86,13 +92,19 @@ def canonical(cells: Cells) -> RawTable:
     return table
 
 
-def _resources(allocated: pl.Series, requested: pl.Series) -> dict[str, pl.Series]:
+def _resources(
+    allocated: pl.Series, requested: pl.Series, exclusive: pl.Series
+) -> dict[str, pl.Series]:
     """What a job got, as it may ask per node or per task; but only the GPU types it asked for.
 
-    A job that takes any GPU must not be bound to the type that it happened to get.
+    A job that takes any GPU must not be bound to the type that it happened to get, nor one that
+    takes whole nodes to as many CPUs and GPUs as its nodes had.
     """
     got = tres_columns(pl.select(pl.coalesce(allocated, requested)).to_series())
     asked = tres_columns(requested)
+    for column in ("gpus", "cpus", "memory"):
+        own = pl.when(exclusive & requested.is_not_null()).then(asked[column])
+        got[column] = pl.select(own.otherwise(got[column])).to_series()
     for column in ("gpu_type", "mig"):
         demand = pl.when(asked["gpus"] > 0).then(asked[column]).otherwise(got[column])
         got[column] = pl.select(demand).to_series()
@@ -139,4 +151,4 @@ def _leave_out(table: RawTable) -> None:
     table.frame = table.frame.sort("line")
 
 
-SACCT = Format("sacct", "Slurm accounting: sacct --parsable2", sniff, read)
+SACCT = Format("sacct", "Slurm accounting: sacct --parsable2", sniff, read, cpu_jobs=True)

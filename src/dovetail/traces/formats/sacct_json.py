@@ -98,4 +98,4 @@ _READERS: dict[str, Callable[[Json], str | None]] = {
 """How a record tells each of `slurm.sacct.FIELDS`, but for those that repeat another in words."""
 
 
-SACCT_JSON = Format("sacct-json", "Slurm accounting: sacct --json", sniff, read)
+SACCT_JSON = Format("sacct-json", "Slurm accounting: sacct --json", sniff, read, cpu_jobs=True)

@@ -1,9 +1,10 @@
 """Jobs as `squeue -O` prints them: rows that no job name can break or forge, each parsed once.
 
-A row is three texts, each ended by a token that is drawn anew for every call: the fields that
-Slurm has checked or made itself, the job's name, the admin comment. A name could hold the token
-only by chance of 2**-72, so that counting texts tells where a row ends, whatever they hold. A row
-in which the checked fields do not fit is a doubt. What has not changed is not read again.
+A row is four texts, each ended by a token that is drawn anew for every call: the fields that
+Slurm has checked or made itself, the priority, the job's name, the admin comment. A name could hold
+the token only by chance of 2**-72, so that counting texts tells where a row ends, whatever they
+hold. A row in which the checked fields do not fit is a doubt. What has not changed is not read
+again; the priority stands apart, as Slurm changes those of all waiting jobs at once.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dovetail.slurm.tres import request_of
 from dovetail.slurm.words import text_of, words_of
 
 _CHANGING = (
-    "JobID", "JobArrayID", "State", "Reason", "PriorityLong", "StartTime", "EndTime",
+    "JobID", "JobArrayID", "State", "Reason", "StartTime", "EndTime",
 )  # fmt: skip
 _LASTING = (
     "EligibleTime", "UserName", "Account", "Partition", "QOS", "SubmitTime", "TimeLimit",
@@ -32,7 +33,11 @@ _LASTING = (
 )  # fmt: skip
 _FIELD = "\x1f"
 
-Row = tuple[str, str, str]  # checked fields, name, comment
+_TEXTS = 4
+_PRIORITY = LiveJob._fields.index("priority")
+
+Others = tuple[str, str, str]  # priority, name, comment
+ReadRow = tuple[Others, LiveJob]
 
 
 class Lasting(NamedTuple):
@@ -48,18 +53,19 @@ class Lasting(NamedTuple):
 class JobRows:
     """Reads squeue's rows; a row that is as it was is not read again.
 
-    Of 10,000 rows that takes 12 ms; if all change, since Slurm computed the priorities anew, 55.
+    Of 10,000 rows that takes 8 ms, and 8 more if all have another priority.
     """
 
     def __init__(self) -> None:
-        self._jobs: dict[Row, LiveJob] = {}
-        self._lasting: dict[Row, Lasting] = {}
+        self._rows: dict[str, ReadRow] = {}  # by the checked fields
+        self._lasting: dict[tuple[str, str, str], Lasting] = {}
 
     def question(self) -> tuple[str, list[str]]:
         """A fresh token, and the words that squeue must be asked with."""
         token = f"#{secrets.token_urlsafe(9)}"
         checked = (f"{name}:{_FIELD}" for name in (*_CHANGING, *_LASTING))
-        fields = f"{','.join(checked)}{token},Name:{token},admin_comment:{token}"
+        texts = (f"{name}:{token}" for name in ("PriorityLong", "Name", "admin_comment"))
+        fields = f"{','.join(checked)}{token},{','.join(texts)}"
         # -r, since without it split array tasks are folded together again and hide their
         # different priorities; `arrays.joined` makes tasks of one record one job.
         # With its header: an answer without one, however it ended, is no answer to this question.
@@ -68,32 +74,41 @@ class JobRows:
     def parse(self, text: str, token: str) -> tuple[list[LiveJob], list[str]]:
         """A job for each row, array tasks too, and a sentence for each that cannot be read."""
         header, *texts = text.split(token)
-        if header.count(_FIELD) != len(_CHANGING) + len(_LASTING) or len(texts) < 3:
+        if header.count(_FIELD) != len(_CHANGING) + len(_LASTING) or len(texts) < _TEXTS:
             raise Unreadable(f"squeue: no header, but {text[:200]!a}: is it Slurm's own squeue?")
-        texts = texts[2:]
-        rest = "".join(texts[len(texts) // 3 * 3 :]).strip()
-        doubts = [_doubt((rest, "", ""))] if rest else []
-        if len(self._lasting) > 2 * len(self._jobs) + 1000:
+        texts = texts[_TEXTS - 1 :]
+        rest = "".join(texts[len(texts) // _TEXTS * _TEXTS :]).strip()
+        doubts = [_doubt(rest)] if rest else []
+        if len(self._lasting) > 2 * len(self._rows) + 1000:
             self._lasting.clear()
-        jobs: dict[Row, LiveJob] = {}
-        known = self._jobs
-        for row in zip(texts[::3], texts[1::3], texts[2::3], strict=False):
-            job = known.get(row)
-            try:
-                jobs[row] = job if job is not None else self._read(row)
-            except (ValueError, ClusterError):
-                doubts.append(_doubt(row))
-        self._jobs = jobs
-        return list(jobs.values()), doubts
+        found: dict[str, ReadRow] = {}
+        known = self._rows
+        others = zip(texts[1::_TEXTS], texts[2::_TEXTS], texts[3::_TEXTS], strict=False)
+        for checked, other in zip(texts[::_TEXTS], others, strict=False):
+            row = known.get(checked)
+            if row is None or row[0] != other:
+                try:
+                    row = self._read_again(checked, other, row)
+                except (ValueError, ClusterError):
+                    doubts.append(_doubt(checked))
+                    continue
+            found[checked] = row
+        self._rows = found
+        return [job for _, job in found.values()], doubts
 
-    def _read(self, row: Row) -> LiveJob:
-        checked, name, comment = row
+    def _read_again(self, checked: str, other: Others, row: ReadRow | None) -> ReadRow:
+        """A row that is new, or in which something has changed."""
+        if row is not None and row[0][1:] == other[1:]:
+            return other, _with_priority(row[1], int(other[0]))
+        return other, self._read(checked, *other)
+
+    def _read(self, checked: str, priority: str, name: str, comment: str) -> LiveJob:
         # The line feed of the row before stands before the number.
-        number, label, word, reason, priority, start, end, rest = checked.split(_FIELD, 7)
+        number, label, word, reason, start, end, rest = checked.split(_FIELD, 6)
         key = (rest, name, comment)
         part = self._lasting.get(key)
         if part is None:
-            part = self._lasting[key] = _read_lasting(key)
+            part = self._lasting[key] = _read_lasting(*key)
         state = job_state(word)
         waits = state == "PENDING"
         array, task, _ = label.partition("_")
@@ -117,8 +132,7 @@ class JobRows:
         )
 
 
-def _read_lasting(row: Row) -> Lasting:
-    checked, name, comment = row
+def _read_lasting(checked: str, name: str, comment: str) -> Lasting:
     (
         eligible, user, account, partitions, qos, submit, limit, tres, per_job, per_node,
         per_socket, per_task, tasks, features, wants, hosts, dependency, reservation, het,
@@ -146,8 +160,13 @@ def _read_lasting(row: Row) -> Lasting:
     )
 
 
-def _doubt(row: Row) -> str:
+def _with_priority(job: LiveJob, priority: int) -> LiveJob:
+    """At a third of the price of `_replace`."""
+    return LiveJob._make((*job[:_PRIORITY], priority, *job[_PRIORITY + 1 :]))
+
+
+def _doubt(checked: str) -> str:
     """What cannot be read, safe to print."""
-    number = row[0].partition(_FIELD)[0].strip()
+    number = checked.partition(_FIELD)[0].strip()
     name = f"job {number}" if number.isdecimal() else "a job"
-    return f"squeue: the row of {name} cannot be read: {row[0].strip()[:200]!a}"
+    return f"squeue: the row of {name} cannot be read: {checked.strip()[:200]!a}"

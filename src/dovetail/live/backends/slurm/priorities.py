@@ -1,8 +1,8 @@
 """How priorities are made up and what accounts used, as sprio and sshare print it.
 
 >>> rows = [HEADER, "17 1200 200 0 1000 0 0 0 0 0 |"]
->>> factors_of("\\n".join(rows))  # by LiveJob.id: sprio counts records, too
-{17: Factor(priority=1200, site=200, frozen=False, qos=0)}
+>>> factors_of("\\n".join(rows))[17]  # by LiveJob.id: sprio counts records, too
+Factor(priority=1200, site=200, frozen=False, qos=0)
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.live.backends.base import Unreadable
-from dovetail.live.model.snapshot import Factor, Share
+from dovetail.live.model.factors import FactorColumns
+from dovetail.live.model.snapshot import Share
 from dovetail.slurm.tables import rows_of
 
 # Number, priority, site, nice, age, association, fair-share, size, partition, QOS | TRES.
@@ -30,7 +31,7 @@ _TRES = re.compile(r"\|(.*)$", re.MULTILINE)
 _AFTER_EQUALS = re.compile(r"=(\d+)")
 
 
-def factors_of(text: str) -> dict[int, Factor]:
+def factors_of(text: str) -> FactorColumns:
     """Jobs that are held or not yet eligible have none.
 
     A job whose priority was set by hand shows no factors at all, not even its site factor; then
@@ -44,14 +45,14 @@ def factors_of(text: str) -> dict[int, Factor]:
     table = _table(plain)
     # Slurm 24.11 tells of jobs before it has computed them after a restart; no factor is that low.
     table = table[np.abs(table[:, 2]) <= MOST_SITE]
-    # A job in several partitions has a row for each; the best one counts, as it does for Slurm.
-    table = table[np.argsort(table[:, 1], kind="stable")]
+    if len(np.unique(table[:, 0])) < len(table):
+        # A job in several partitions has a row for each; the best one counts, as it does for Slurm.
+        table = table[np.argsort(-table[:, 1], kind="stable")]
+        table = table[np.unique(table[:, 0], return_index=True)[1]]
     priority, site, nice = table[:, 1], table[:, 2], table[:, 3]
     alone = np.maximum(site - nice, 1)
     frozen = ~table[:, 4:].any(axis=1) & (priority != alone)
-    qos = table[:, _QOS]
-    rows = map(Factor, priority.tolist(), site.tolist(), frozen.tolist(), qos.tolist())
-    return dict(zip(table[:, 0].tolist(), rows, strict=True))
+    return FactorColumns(table[:, 0], priority, site, frozen, table[:, _QOS])
 
 
 def _table(text: str) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
 from dovetail.live.backends.slurm.host_gpus import uneven
 from dovetail.live.backends.slurm.job_rows import JobRows
 from dovetail.live.backends.slurm.process import Commands
-from dovetail.live.backends.slurm.show import nodes_of
+from dovetail.live.backends.slurm.show import NodeRecords
 from dovetail.live.model.snapshot import LiveJob, LiveNode
 from dovetail.slurm.gres import gpus_of
 from dovetail.slurm.host_lists import hosts_of
@@ -32,6 +32,7 @@ class TextReader:
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
         self._rows = JobRows()
+        self._nodes = NodeRecords()
         self._avoids: dict[int, tuple[str, ...]] = {}
         self._asked: set[int] = set()
         self._turn = 0
@@ -53,7 +54,7 @@ class TextReader:
 
     def nodes(self) -> tuple[LiveNode, ...]:
         # sinfo has a row for each node of each partition, and with 500 nodes took 3 times as long.
-        return nodes_of(self._commands.ask("scontrol", "-a", "-d", "-o", "show", "node"))
+        return self._nodes.parse(self._commands.ask("scontrol", "-a", "-d", "-o", "show", "node"))
 
     def _exact_tasks(self, rows: list[LiveJob]) -> Mapping[int, set[int]]:
         """The tasks of arrays of which `squeue -r` may have lost one; asked again when changed."""
@@ -88,7 +89,11 @@ class TextReader:
         self, jobs: list[LiveJob]
     ) -> Mapping[tuple[int, tuple[str, ...]], tuple[int, ...]]:
         """How the GPUs of jobs on several nodes are spread, told by `scontrol -d` alone."""
-        wide = {(job.id, job.hosts): job for job in jobs if _is_wide(job)}
+        wide = {
+            (job.id, job.hosts): job
+            for job in jobs
+            if len(job.hosts) > 1 and job.gpus > 0 and job.running
+        }
         self._spread = {key: value for key, value in self._spread.items() if key in wide}
         unknown = [key for key in wide if key not in self._spread]
         for key in unknown[:DETAILS]:
@@ -103,7 +108,3 @@ class TextReader:
                 counts[host] = counts.get(host, 0) + gpus_of(gres)[0]
         # The job's own name may say such things too; then nothing fits together.
         return uneven(job, tuple(counts.get(host, -1) for host in job.hosts))
-
-
-def _is_wide(job: LiveJob) -> bool:
-    return len(job.hosts) > 1 and job.gpus > 0 and job.running

@@ -59,6 +59,11 @@ def _last(last: CycleReport) -> Iterator[Metric]:
     yield _single("jobs_managed", "Pending jobs that Dovetail orders.", last.managed)
     untouched = {(name,): count for name, count in bounded_counts(last.untouched).items()}
     yield _gauge("jobs_untouched", "Pending jobs left alone.", untouched.items(), ("reason",))
+    wishes = {(name,): count for name, count in last.unexpressed.items()}
+    yield _gauge(
+        "jobs_unexpressed", "Jobs that fit, which the policy would not start, and Slurm may.",
+        wishes.items(), ("wish",),
+    )  # fmt: skip
     yield _single(
         "budget_spent_ratio", "Part of the changes that may be sent in an hour.",
         last.budget_spent,

@@ -1,0 +1,208 @@
+"""Real histories as an operator has them: from the text of sacct and slurm.conf alone.
+
+    python -m benchmarks.run replays
+    python -m benchmarks.replays kth ub --out replays.json
+
+Each trace is written as `sacct --parsable2` and a slurm.conf would have it, imported again by the
+command line's own functions, and compared: what was recorded, Slurm as configured, other orders.
+The nodes are those that are known of the machines; UB's are made up to fit the work of that week.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.workloads import folder
+from dovetail.evaluation.comparison import compare
+from dovetail.policies.configured import configured_policy
+from dovetail.traces.clusters import read_cluster
+from dovetail.traces.read import read_trace
+
+BACKFILL = "SchedulerType=sched/backfill\nPriorityType=priority/basic\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A trace of the folder, how many processors a node has, and the lines of slurm.conf."""
+
+    file: str  # empty: drawn
+    per_node: int  # processors; 0: the trace tells nodes
+    conf: str
+    policies: tuple[str, ...] = ("fcfs", "saf")
+    configured: bool = True
+    rows: int = 1_000_000
+
+
+CASES = {
+    "ub": Case(
+        "ubhpc_week.parquet", 0,
+        "SchedulerParameters=bf_interval=120,bf_window=4320,bf_max_job_test=2500,bf_max_job_user=100\n"
+        "PriorityType=priority/multifactor\nPriorityWeightAge=50000\nPriorityWeightFairshare=80000\n"
+        "PriorityWeightJobSize=200000\nPriorityWeightQOS=50000\n"
+        "NodeName=cpn-i[001-200] CPUs=40 RealMemory=187000 Feature=CPU-Gold-6230\n"
+        "NodeName=cpn-h[001-120] CPUs=32 RealMemory=187000 Feature=CPU-Gold-6130\n"
+        "NodeName=big[1-4] CPUs=32 RealMemory=754000\n"
+        "NodeName=gpu-v[01-16] CPUs=40 RealMemory=187000 Gres=gpu:v100:2 Feature=CPU-Gold-6230\n"
+        "PartitionName=general-compute Nodes=ALL MaxTime=3-00:00:00\n"
+        "PartitionName=debug Nodes=cpn-h001,gpu-v01 MaxTime=01:00:00 PriorityTier=10\n",
+    ),
+    "mit": Case(
+        "mit_supercloud_sample.parquet", 0,
+        BACKFILL + "NodeName=g[001-224] CPUs=40 RealMemory=384000 Gres=gpu:v100:2 "
+        "Feature=xeon-g6,6248\nNodeName=p[001-480] CPUs=48 RealMemory=192000 Feature=xeon-p8\n"
+        "NodeName=e[01-40] CPUs=28 RealMemory=256000 Feature=xeon-e5\n",
+    ),
+    "kth": Case("pwa_kth_sp2_1996.parquet", 1, BACKFILL + "NodeName=n[001-100] CPUs=1\n"),
+    "lanl": Case(
+        "pwa_lanl_cm5_1994.parquet", 32, BACKFILL + "NodeName=n[01-32] CPUs=32\n",
+    ),
+    "ricc": Case(
+        "pwa_ricc_2010.parquet", 8, BACKFILL + "NodeName=n[0001-1024] CPUs=8 RealMemory=12288\n",
+        ("fcfs",), configured=False,
+    ),
+    "month": Case(
+        "", 0,
+        BACKFILL + "NodeName=g[01-16] CPUs=64 RealMemory=512000 Gres=gpu:a100:8\n"
+        "NodeName=c[01-02] CPUs=64 RealMemory=256000\nPartitionName=batch Nodes=ALL\n"
+        "PartitionName=gpu Nodes=g[01-16] PriorityTier=5\n",
+    ),
+}  # fmt: skip
+
+
+def run(names: Sequence[str] = tuple(CASES)) -> dict[str, Any]:
+    found = {}
+    for name in names:
+        case = CASES[name]
+        if case.file and not (folder() / case.file).exists():
+            continue
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        found[name] = one(case)
+    return {"traces": found}
+
+
+def one(case: Case) -> dict[str, Any]:
+    """The three commands, and how long each took."""
+    frame = pl.read_parquet(folder() / case.file) if case.file else _month()
+    with tempfile.TemporaryDirectory() as place:
+        sacct, conf = Path(place, "sacct.txt"), Path(place, "slurm.conf")
+        _write_sacct(frame.head(case.rows), sacct, case.per_node)
+        conf.write_text(case.conf)
+        began = time.perf_counter()
+        trace = read_trace(sacct, repair=("all",))
+        read = time.perf_counter() - began
+        cluster = read_cluster(conf).cluster
+    configured = configured_policy(cluster) if case.configured else None
+    began = time.perf_counter()
+    table = compare(trace, cluster, [*([configured] if configured else []), *case.policies])
+    # Where no starts were recorded, those written above say nothing.
+    recorded = table.recorded if "start_time" in frame.columns else None
+    return {
+        "jobs": len(frame),
+        "replayed": len(trace),
+        "import_seconds": read,
+        "compare_seconds": time.perf_counter() - began,
+        "recorded_wait": None if recorded is None else recorded.metrics["wait_mean"],
+        "gap": asdict(recorded.gap) if recorded and recorded.gap else None,
+        "rows": {
+            row.label: {
+                key: row.metrics[key] for key in ("wait_mean", "bsld_mean", "unfinished")
+            }
+            for row in table.rows
+        },
+    }  # fmt: skip
+
+
+def _write_sacct(frame: pl.DataFrame, path: Path, per_node: int) -> None:
+    """As `sacct --parsable2 -X` would have printed it; jobs without a start began at once."""
+
+    def column(name: str, default: Any) -> pl.Expr:
+        return pl.col(name) if name in frame.columns else pl.lit(default)
+
+    cpus, nodes = column("req_cpus", 1), column("num_nodes", 1)
+    if per_node:
+        nodes = (cpus / per_node).ceil().cast(pl.Int64)
+    start = column("start_time", None).cast(pl.Float64)
+    submit = pl.col("submit_time").cast(pl.Float64) + 1e9  # a date
+    gpus = column("req_gpus", 0).fill_null(0)
+    tres = pl.format(
+        "cpu={},mem={}M,node={}", cpus.cast(pl.Int64),
+        (column("req_mem_gb", 0.0).fill_null(0.0) * 1024).round().cast(pl.Int64), nodes,
+    )  # fmt: skip
+    tres = pl.when(gpus > 0).then(pl.format("{},gres/gpu={}", tres, gpus)).otherwise(tres)
+    table = frame.select(
+        JobIDRaw=pl.int_range(1, pl.len() + 1),
+        User=column("user", "").cast(pl.String),
+        Partition=column("vc", "").cast(pl.String),
+        QOS=column("qos", "").cast(pl.String),
+        Submit=submit.round(2),
+        Start=pl.coalesce(start + 1e9, submit).round(2),
+        ElapsedRaw=pl.col("duration").cast(pl.Float64),
+        TimelimitRaw=(column("req_time", None).cast(pl.Float64) / 60).ceil(),
+        NNodes=nodes,
+        State=pl.lit("COMPLETED"),
+        AllocTRES=tres,
+        Constraints=column("constraint", "").cast(pl.String),
+    )
+    table.write_csv(path, separator="|", quote_style="never")
+
+
+def _month() -> pl.DataFrame:
+    """50,000 jobs of 30 days, three fifths without GPUs."""
+    rng, count = np.random.default_rng(1), 50_000
+    gpus = np.where(rng.random(count) < 0.6, 0, rng.choice([1, 1, 1, 2, 4, 8, 16], count))
+    run_time = np.clip(900 * np.exp(1.6 * rng.standard_normal(count)), 10, 2 * 86_400)
+    return pl.DataFrame(
+        {
+            "submit_time": np.sort(rng.random(count)) * 30 * 86_400,
+            "duration": run_time.round(),
+            "req_gpus": gpus,
+            "req_cpus": np.where(gpus > 0, 4 * gpus, rng.choice([1, 2, 4, 8, 32], count)),
+            "req_mem_gb": np.where(gpus > 0, 32.0 * gpus, 8.0),
+            "num_nodes": np.maximum(1, gpus // 8),
+            "req_time": np.ceil(run_time * rng.uniform(1.1, 6.0, count) / 1800) * 1800,
+            "user": rng.choice(["ann", "bob", "cat", "dan", "eve"], count),
+            "vc": np.where(gpus > 0, "gpu", "batch"),
+        }
+    )
+
+
+def table(found: dict[str, Any]) -> str:
+    lines = []
+    for name, case in found["traces"].items():
+        waits = ", ".join(f"{n} {row['wait_mean']:.0f}" for n, row in case["rows"].items())
+        lines.append(
+            f"{name:6} {case['replayed']:8,} of {case['jobs']:,} jobs, import "
+            f"{case['import_seconds']:.1f} s, compare {case['compare_seconds']:.1f} s; mean waits: "
+            f"recorded {_shown(case['recorded_wait'])}, {waits}"
+        )
+    return "\n".join(lines)
+
+
+def _shown(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"{seconds:.0f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=list(CASES))
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    found = run(given.names)
+    print(table(found))
+    if given.out:
+        given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What a cluster's own slurm.conf makes of the queue: its priorities, and what may pass.
+
+>>> from dovetail.domain.cluster import Cluster, Node
+>>> settings = {"SchedulerParameters": "bf_interval=60", "PriorityType": "priority/multifactor"}
+>>> configured_policy(Cluster((Node("a", 8),), slurm=settings)).label()
+'slurm-as-configured+slurm:interval=60@best-fit'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.policy import Backfill, BackfillRule, Ordering, SlurmBackfill
+from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifactor
+from dovetail.policies.policy import Policy
+from dovetail.slurm.amounts import amount_of
+from dovetail.slurm.durations import seconds_of
+
+AS_CONFIGURED = "slurm-as-configured"
+"""The name of this order in results."""
+
+_WEIGHTS = {
+    "age": "PriorityWeightAge",
+    "fair_share": "PriorityWeightFairshare",
+    "job_size": "PriorityWeightJobSize",
+    "partition": "PriorityWeightPartition",
+    "qos": "PriorityWeightQOS",
+}
+_WEEK = 7 * 86_400.0
+_NEVER = 1e10
+"""A half-life in which nothing decays: Slurm's 0."""
+
+
+def configured_policy(cluster: Cluster) -> Policy | None:
+    """None where nothing is known of how Slurm is configured."""
+    if not cluster.slurm:
+        return None
+    order, rule = _ordering(cluster.slurm), _backfill(cluster.slurm)
+    return Policy(AS_CONFIGURED, rule.value, ordering=replace(order, name=AS_CONFIGURED), rule=rule)
+
+
+def _ordering(settings: Mapping[str, str]) -> Ordering:
+    if settings.get("PriorityType", "priority/multifactor") != "priority/multifactor":
+        return ORDERINGS["fcfs"]
+    weights = {name: _number(settings.get(key, "0")) for name, key in _WEIGHTS.items()}
+    if settings.get("PriorityFavorSmall", "NO").upper() == "YES":
+        weights["job_size"] *= -1.0
+    return slurm_multifactor(
+        MultifactorWeights(
+            **weights,
+            max_age=_seconds(settings.get("PriorityMaxAge", ""), _WEEK) or _WEEK,
+            half_life=_seconds(settings.get("PriorityDecayHalfLife", ""), _WEEK) or _NEVER,
+        )
+    )
+
+
+def _backfill(settings: Mapping[str, str]) -> BackfillRule:
+    if settings.get("SchedulerType", "sched/backfill") == "sched/builtin":
+        return Backfill.NONE
+    return SlurmBackfill.of_slurm(settings.get("SchedulerParameters", ""))
+
+
+def _number(text: str) -> float:
+    value = amount_of(text)
+    return 0.0 if math.isnan(value) else value
+
+
+def _seconds(text: str, default: float) -> float:
+    value = seconds_of(text)
+    return default if math.isnan(value) else value

@@ -1,0 +1,115 @@
+"""From a cluster's limits to arrays: which jobs share which counters, and what each may reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.jobs import Bools, Ints, Jobs
+from dovetail.domain.limits import Each, Limit
+
+NO_LIMIT = 2**62
+"""More than can ever be in use."""
+
+COUNTED = {"jobs": 1, "submitted": 1, "gpus": 1, "cpus": 1000, "memory_gb": 1024, "nodes": 1}
+"""What a counter counts, in how many parts of the limit's unit."""
+
+
+class Link(NamedTuple):
+    """A counter, and how much of each amount may be in use there."""
+
+    use: int
+    most: tuple[int, ...]  # as COUNTED
+
+
+@dataclass(frozen=True, slots=True)
+class LimitLayout:
+    """Jobs with the same user, account, QOS and partition have the same limits: one group."""
+
+    of_job: Ints  # [jobs] the group
+    links: list[list[Link]]  # [groups]
+    single: list[list[Limit]]  # [groups] limits that bound one job
+    uses: int  # counters in all
+
+    def too_long(self, jobs: Jobs) -> Bools:
+        """Jobs whose time limit is above what they may ask for."""
+        most = [min((limit.minutes for limit in own), default=math.inf) for own in self.single]
+        with np.errstate(invalid="ignore"):
+            return jobs.limit > 60.0 * np.array(most)[self.of_job]
+
+    def too_large(self, group: int, asked: tuple[int, ...]) -> bool:
+        """Whether a job of a group could not even run alone: gpus, cpus, memory_gb, nodes."""
+        for name, amount in zip(("gpus", "cpus", "memory_gb", "nodes"), asked, strict=True):
+            at = list(COUNTED).index(name)
+            if any(amount > link.most[at] for link in self.links[group]):
+                return True
+            if any(amount > _parts(limit, name) for limit in self.single[group]):
+                return True
+        return any(link.most[at] < 1 for link in self.links[group] for at in (0, 1))
+
+
+def layout_limits(jobs: Jobs, cluster: Cluster) -> LimitLayout | None:
+    """None where nothing is limited."""
+    if not cluster.limits:
+        return None
+    owners = (jobs.user, jobs.account, jobs.qos, jobs.partition)
+    codes = np.column_stack([owner.codes for owner in owners])
+    distinct, of_job = np.unique(codes, axis=0, return_inverse=True)
+    counters: dict[tuple[int, str | None], int] = {}
+    links, single = [], []
+    of_user = _by_user(cluster)
+    for row in distinct.tolist():
+        names = [owner.name(code) for owner, code in zip(owners, row, strict=True)]
+        own = {
+            number: cluster.limits[number]
+            for number in sorted({*of_user[None], *of_user.get(names[0], ())})
+            if cluster.limits[number].applies(*names)
+        }
+        single.append([limit for limit in own.values() if limit.each is Each.JOB])
+        links.append(
+            [
+                Link(counters.setdefault((number, whose), len(counters)), most)
+                for number, whose, most in _together(own, names[0], names[1])
+            ]
+        )
+    return LimitLayout(of_job.reshape(-1).astype(np.int64), links, single, len(counters))
+
+
+def _by_user(cluster: Cluster) -> dict[str | None, list[int]]:
+    """Numbers of limits by the users that they name; None: any. Sites have thousands of users."""
+    found: dict[str | None, list[int]] = {None: []}
+    for number, limit in enumerate(cluster.limits):
+        for user in limit.users or (None,):
+            found.setdefault(user, []).append(number)
+    return found
+
+
+def _together(
+    own: dict[int, Limit], user: str | None, account: str | None
+) -> Iterator[tuple[int, str | None, tuple[int, ...]]]:
+    """Of limits on jobs together: number, whose use is counted, and the most of each amount.
+
+    An amount counts only where no limit of a lower level bounds it as well.
+    """
+    lowest: dict[tuple[Each, str], int] = {}
+    for limit in own.values():
+        for name in limit.amounts:
+            key = (limit.each, name)
+            lowest[key] = min(lowest.get(key, limit.level), limit.level)
+    for number, limit in own.items():
+        held = {n: v for n, v in limit.amounts.items() if lowest[limit.each, n] == limit.level}
+        if limit.each is not Each.JOB:  # use is counted even where another limit holds
+            most = tuple(
+                min(NO_LIMIT, math.floor(held[name] * parts)) if name in held else NO_LIMIT
+                for name, parts in COUNTED.items()
+            )
+            yield number, {Each.USER: user, Each.ACCOUNT: account}.get(limit.each), most
+
+
+def _parts(limit: Limit, name: str) -> float:
+    return float(getattr(limit, name)) * COUNTED[name]

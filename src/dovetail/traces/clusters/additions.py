@@ -1,0 +1,196 @@
+"""What a site's other files add to the nodes of a cluster: partitions, QOS, accounts, limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dovetail.domain.errors import ClusterError
+from dovetail.domain.limits import Each, Limit
+from dovetail.domain.registry import Registry
+from dovetail.slurm.amounts import amount_of, gigabytes_of
+from dovetail.slurm.durations import seconds_of
+from dovetail.slurm.show import records_of
+from dovetail.slurm.tres import amounts_of
+from dovetail.traces.clusters.partition_fields import add_partition
+from dovetail.traces.clusters.shape import Shape
+from dovetail.traces.source import column_names, read_head, read_text
+
+Row = dict[str, str]
+
+_PARTITION_FIELDS = (
+    "PartitionName", "QoS", "MaxNodes", "MaxTime", "Nodes", "PriorityJobFactor", "PriorityTier",
+    "OverSubscribe",
+)  # fmt: skip
+_TRES = {"cpu": "cpus", "mem": "memory_gb", "node": "nodes", "gres/gpu": "gpus"}
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAddition:
+    """One kind of file that adds to a cluster: how to know it, and how to read it."""
+
+    name: str
+    about: str
+    sniff: Callable[[Path, bytes], bool]
+    read: Callable[[Path, Shape], None]
+
+
+def add_file(shape: Shape, path: Path) -> None:
+    """Read one more file of a site into a shape."""
+    head = read_head(path)
+    for addition in ADDITIONS.values():
+        if addition.sniff(path, head):
+            addition.read(path, shape)
+            return
+    known = ", ".join(f"{part.name} ({part.about})" for part in ADDITIONS.values())
+    raise ClusterError(f"{path.name}: adds nothing that is known to a cluster; known are {known}")
+
+
+def _is_partitions(path: Path, head: bytes) -> bool:
+    return head.lstrip().startswith(b"PartitionName=")
+
+
+def _read_partitions(path: Path, shape: Shape) -> None:
+    for fields in records_of(read_text(path), _PARTITION_FIELDS):
+        add_partition(shape, {name.lower(): value for name, value in fields.items()})
+
+
+def _has_columns(*wanted: str) -> Callable[[Path, bytes], bool]:
+    def sniff(path: Path, head: bytes) -> bool:
+        return set(wanted) <= {_column(name) for name in column_names(head, "|")}
+
+    return sniff
+
+
+def _read_qos(path: Path, shape: Shape) -> None:
+    for row in _rows(path):
+        name = row.get("name", "")
+        own = (name,)
+        shape.qos[name] = _number(row.get("priority", "")) or 0.0
+        for each, jobs, submitted, tres in (
+            (Each.ALL, "grpjobs", "grpsubmit", "grptres"),
+            (Each.USER, "maxjobspu", "maxsubmitpu", "maxtrespu"),
+            (Each.ACCOUNT, "maxjobspa", "maxsubmitpa", "maxtrespa"),
+            (Each.JOB, "", "", "maxtres"),
+        ):
+            _add_limit(shape, row, f"QOS {name}", Limit(qos=own, each=each), jobs, submitted, tres)
+
+
+def _read_associations(path: Path, shape: Shape) -> None:
+    """Limits of accounts count what is below them together; MaxJobs of an account is each user's.
+
+    A user's own MaxJobs replaces the account's, as sacctmgr shows it: already inherited.
+    """
+    rows = list(_rows(path))
+    parents = _parents(rows)
+    for row in rows:
+        account, user = row.get("account", "").strip(), row.get("user", "")
+        parts = (row["partition"],) if row.get("partition") else ()
+        below = () if account == "root" else _below(account, parents)
+        users = (user,) if user else ()
+        words = f"user {user} of {account}" if user else f"account {account}"
+        whole = Limit(users=users, accounts=below, partitions=parts)
+        _add_limit(shape, row, words, whole, "grpjobs", "grpsubmit", "grptres")
+        if user:
+            own = Limit(users=users, accounts=(account,), partitions=parts, each=Each.USER)
+            _add_limit(shape, row, words, own, "maxjobs", "maxsubmit", "")
+            one = Limit(users=users, accounts=(account,), partitions=parts, each=Each.JOB)
+            _add_limit(shape, row, words, one, "", "", "maxtres")
+
+
+def _add_limit(
+    shape: Shape, row: Row, words: str, about: Limit, jobs: str, submitted: str, tres: str
+) -> None:
+    amounts = {}
+    for name, column in (("jobs", jobs), ("submitted", submitted)):
+        amounts[name] = _number(row.get(column, ""))
+    for name, text in amounts_of(row.get(tres, "")).items():
+        if name in _TRES:
+            read = gigabytes_of if name == "mem" else amount_of
+            amounts[_TRES[name]] = read(text)
+        else:
+            shape.notes.append(f"{words}: limit of {name} is not replayed")
+    if about.each is Each.JOB:
+        amounts["minutes"] = seconds_of(row.get("maxwall", "")) / 60.0
+    known = {name: most for name, most in amounts.items() if most is not None and most == most}
+    if known:
+        shape.limits.append(_with(about, known))
+
+
+def _with(about: Limit, amounts: dict[str, float]) -> Limit:
+    return Limit(about.users, about.accounts, about.qos, about.partitions, about.each, **amounts)
+
+
+def _parents(rows: list[Row]) -> dict[str, str]:
+    """Account -> the one above it: by its own column, or by the indentation of `tree`."""
+    parents: dict[str, str] = {}
+    above: list[tuple[int, str]] = []
+    for row in rows:
+        if row.get("user"):
+            continue
+        given = row.get("account", "")
+        name, depth = given.strip(), len(given) - len(given.lstrip())
+        while above and above[-1][0] >= depth:
+            above.pop()
+        parents[name] = row.get("parname") or (above[-1][1] if above else "")
+        above.append((depth, name))
+    return parents
+
+
+def _below(account: str, parents: dict[str, str]) -> tuple[str, ...]:
+    """An account and all that are under it."""
+    found = [account]
+    for name in found:  # grows while it is walked
+        found += [child for child, parent in parents.items() if parent == name != child]
+        if len(found) > len(parents) + 1:
+            raise ClusterError(f"account {account}: is above itself")
+    return tuple(found)
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    lines = read_text(path).splitlines() or [""]
+    names = [_column(name) for name in lines[0].split("|")]
+    for line in lines[1:]:
+        cells = line.split("|")
+        if len(cells) >= len(names) - 1 and line.strip():
+            yield dict(zip(names, cells, strict=False))
+
+
+def _column(name: str) -> str:
+    """As sacctmgr names it, whatever its case and blanks: `Par Name`, `MaxJobsPerUser`."""
+    plain = name.strip().lower().replace(" ", "")
+    for long, short in (("peruser", "pu"), ("peraccount", "pa")):
+        plain = plain.replace(long, short)
+    return {"maxsubmitjobs": "maxsubmit", "grpsubmitjobs": "grpsubmit"}.get(plain, plain)
+
+
+def _number(text: str) -> float | None:
+    value = amount_of(text.strip())
+    return None if math.isnan(value) else value
+
+
+ADDITIONS: Registry[ClusterAddition] = Registry(
+    "addition to a cluster",
+    {
+        part.name: part
+        for part in (
+            ClusterAddition(
+                "partitions", "scontrol show partition", _is_partitions, _read_partitions
+            ),
+            ClusterAddition(
+                "associations",
+                "sacctmgr -P show assoc",
+                _has_columns("account", "user", "maxjobs"),
+                _read_associations,
+            ),
+            ClusterAddition(
+                "qos",
+                "sacctmgr -P show qos",
+                _has_columns("name", "priority", "grptres"),
+                _read_qos,
+            ),
+        )
+    },
+)

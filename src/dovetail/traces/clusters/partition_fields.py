@@ -1,0 +1,41 @@
+"""What Slurm says of a partition, in slurm.conf and by `scontrol show partition` alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from dovetail.domain.limits import Each, Limit
+from dovetail.slurm.durations import seconds_of
+from dovetail.slurm.host_lists import expand
+from dovetail.slurm.words import text_of
+from dovetail.traces.clusters.shape import PartitionFacts, Shape
+
+
+def add_partition(shape: Shape, fields: Mapping[str, str]) -> None:
+    """A partition by its fields, their names in small letters."""
+    name, listed = fields["partitionname"], fields.get("nodes", "")
+    # `Priority` of old versions is both of what is told apart today.
+    both = fields.get("priority", "1")
+    facts = PartitionFacts(
+        priority=float(_whole(fields.get("priorityjobfactor", both), 1)),
+        tier=_whole(fields.get("prioritytier", both), 1),
+        exclusive=fields.get("oversubscribe", fields.get("shared", "")).upper() == "EXCLUSIVE",
+        qos=text_of(fields.get("qos", "")),
+    )
+    shape.partition(name, None if listed.upper() == "ALL" else expand(listed), facts)
+    minutes = seconds_of(fields.get("maxtime", "")) / 60.0
+    nodes = _whole(fields.get("maxnodes", ""), 0)
+    if math.isfinite(minutes) or nodes:
+        shape.limits.append(
+            Limit(
+                partitions=(name,),
+                each=Each.JOB,
+                minutes=minutes if math.isfinite(minutes) else math.inf,
+                nodes=nodes or math.inf,
+            )
+        )
+
+
+def _whole(text: str, default: int) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else default

@@ -1,0 +1,108 @@
+"""Limits per user, account, QOS and partition, counted anew each time (semantics, limits)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.limits import AMOUNTS, Each, Limit
+from tests.oracles.shapes import Job
+
+
+@dataclass
+class Limits:
+    """Who waits and runs, and what they may have."""
+
+    cluster: Cluster
+    jobs: Sequence[Job]
+
+    def __post_init__(self) -> None:
+        self.width: dict[int, int] = {}  # nodes of each job that waits or runs
+        self.running: set[int] = set()
+
+    def tier(self, row: int) -> int:
+        tiers = {part.name: part.tier for part in self.cluster.partitions}
+        return tiers.get(self.jobs[row].partition or "", 1)
+
+    def applying(self, job: Job) -> list[Limit]:
+        return [
+            limit
+            for limit in self.cluster.limits
+            if limit.applies(job.user, job.account, job.qos, job.partition)
+        ]
+
+    def binding(self, job: Job, limit: Limit, name: str) -> float:
+        """The most of an amount, unless a limit of a lower level says it; of one job, always."""
+        if limit.each is Each.JOB:
+            return float(getattr(limit, name))
+        said = [
+            other
+            for other in self.applying(job)
+            if other.each is limit.each and getattr(other, name) < math.inf
+        ]
+        if any(other.level < limit.level for other in said):
+            return math.inf
+        return float(getattr(limit, name))
+
+    def amount(self, row: int, name: str, width: int) -> float:
+        job = self.jobs[row]
+        gpus, cpus, memory = job.asks
+        return {
+            "jobs": 1,
+            "submitted": 1,
+            "gpus": gpus,
+            "cpus": cpus / 1000,
+            "memory_gb": memory / 1024,
+            "nodes": width,
+            "minutes": 0.0 if math.isnan(job.limit) else job.limit / 60,
+        }[name]
+
+    def counted(self, job: Job, limit: Limit, rows: set[int]) -> list[int]:
+        """Of these jobs those that share a counter with this one."""
+        return [
+            row
+            for row in rows
+            if limit in self.applying(self.jobs[row])
+            and self.whose(self.jobs[row], limit) == self.whose(job, limit)
+        ]
+
+    def whose(self, job: Job, limit: Limit) -> str | None:
+        if limit.each is Each.ALL:
+            return None
+        return job.user if limit.each is Each.USER else job.account
+
+    def accepts(self, row: int, width: int) -> bool:
+        """Whether the job may be submitted; then it waits."""
+        job = self.jobs[row]
+        for limit in self.applying(job):
+            for name in AMOUNTS:
+                if self.amount(row, name, width) > self.binding(job, limit, name):
+                    return False
+            if limit.each is not Each.JOB:
+                others = self.counted(job, limit, set(self.width))
+                if len(others) + 1 > self.binding(job, limit, "submitted"):
+                    return False
+        self.width[row] = width
+        return True
+
+    def reached(self, row: int) -> bool:
+        """Whether the job, if it ran, would exceed a limit."""
+        job = self.jobs[row]
+        for limit in self.applying(job):
+            if limit.each is Each.JOB:
+                continue
+            rows = [*self.counted(job, limit, self.running), row]
+            for name in AMOUNTS[:1] + AMOUNTS[2:6]:
+                used = sum(self.amount(other, name, self.width[other]) for other in rows)
+                if used > self.binding(job, limit, name):
+                    return True
+        return False
+
+    def start(self, row: int) -> None:
+        self.running.add(row)
+
+    def end(self, row: int) -> None:
+        self.running.remove(row)
+        del self.width[row]
