@@ -74,11 +74,12 @@ class Recorded(Commands):
         """All rows of `squeue -O`, by the names of their fields, cut up in the plainest way."""
         (asked,) = (question for question in self.answers if "-O" in question.words)
         names = [field.partition(":")[0] for field in asked.words[-1].split(",")]
-        _, _, _, *texts = self.answers[asked].output.decode().split("TOKEN")
-        rows = zip(texts[::3], texts[1::3], texts[2::3], strict=False)
+        many = asked.words[-1].count("TOKEN")
+        texts = self.answers[asked].output.decode().split("TOKEN")[many:]
+        rows = zip(*(texts[n::many] for n in range(many)), strict=False)
         return [
-            dict(zip(names, [*checked.strip("\n").split("\x1f")[:-1], name, comment], strict=True))
-            for checked, name, comment in rows
+            dict(zip(names, [*checked.strip("\n").split("\x1f")[:-1], *others], strict=True))
+            for checked, *others in rows
         ]
 
 

@@ -21,7 +21,7 @@ exec sleep "$1"
 
 def write_files(options: Options, layout: Layout) -> None:
     """Create the folder's content; daemons need nothing else."""
-    for folder in ("etc", "run", "log", "state", "spool", "dev", "db"):
+    for folder in ("etc", "run", "log", "state", "spool", "dev", "db", "db-tmp"):
         (layout.base / folder).mkdir(mode=0o755)
     layout.rest_socket.parent.mkdir()
     if options.rest != "local" and os.geteuid() == 0:
