@@ -45,7 +45,7 @@ NINE = tuple(
     for order in ("fcfs", "lcfs", "sjf")
 )
 OTHERS = ("saf@best-fit", "f1@best-fit", "slurm-multifactor@best-fit", "dovetail")
-ARMS: dict[str, dict[str, str]] = {
+ARMS: dict[str, dict[str, Any]] = {
     "pair": {},
     "selector": {"allocator": "best-fit"},
     "allocator-saf": {"selector": "saf"},

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,7 +121,7 @@ def measure_latency() -> dict[str, Any]:
             "nodes": nodes,
             "jobs_waiting": _waiting(simulation),
             "chunks_placed": chunks,
-            **summarise(timed(lambda kept=kept: decide(kept.address), CALLS)),
+            **summarise(timed(partial(decide, kept.address), CALLS)),
         }
         print(row, file=sys.stderr, flush=True)
         found.append(row)

@@ -2,11 +2,13 @@
 
 For each trace the steps of a training apart: the hand-set index, the choice, evolution from it,
 PPO as published and PPO with a dense reward, each with the gate's verdict. All are measured on the
-last tenth beside the heuristics, under predicted run times and the users' limits. What is finished
-lies in benchmarks/models/ and is not repeated.
+last tenth beside the heuristics, under predicted run times; the choice and the heuristics under
+limits, the plain median and exact run times, too. Each trace is a part of the result, written as
+it is finished. Predictions and trainings are kept in benchmarks/models/: what is finished is not
+repeated, and Ctrl-C loses one training or replay at most.
 
-python -m benchmarks.run rltune            # all; several hours
-python -m benchmarks.rltune kth choice     # one trace, some arms
+python -m benchmarks.run rltune                # all of it
+python -m benchmarks.rltune kth,pai choice     # some traces, some arms
 """
 
 from __future__ import annotations
@@ -14,40 +16,42 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from benchmarks.forecasts import stored_forecast
+from benchmarks.rltune_arms import ARMS, SEEDS, hand_set, say, train_arm, ungated
 from benchmarks.workloads import folder
-from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.cells import SiteHistory
-from dovetail.agents.evolution.training import TrainingConfig
-from dovetail.agents.evolution.training import learn as evolve
 from dovetail.agents.history import Site, divide
-from dovetail.agents.rltune.config import RltuneConfig
-from dovetail.agents.training import LEARNING, train
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.errors import TraceError
 from dovetail.evaluation.standing import Standing
 from dovetail.evaluation.unseen import Draws, evaluate_unseen, who_pays
-from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.policies.learned.families import FAMILIES
-from dovetail.policies.ordering import SHIPPED_NAME
+from dovetail.policies.learned.checkpoint import load_checkpoint
 from dovetail.policies.policy import Policy
+from dovetail.prediction.knowledge import Knowledge
 from dovetail.traces.read import read_trace
 
-MODELS = Path(__file__).parent / "models"
+RESULT = Path(__file__).parent / "results" / "rltune.json"
 HEURISTICS = ("saf", "sjf", "f1", "qssf", "slurm-multifactor", "fcfs")
-SEEDS = 5
+MEDIAN = "predicted:median,order=median,reserve=median"
+"""What the plain median of alike jobs says, for the order and for reservations."""
+
+OTHERS = {MEDIAN: ("saf",), "exact": ("saf", "f1"), "limit": HEURISTICS}
+"""Other kinds of knowledge, and who is measured under them beside the choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
+    """A trace, the cluster that it is replayed on, and the rows of it that are used."""
+
     file: str
     cluster: str
+    rows: tuple[int, int] | None = None  # None: all of them
 
 
 WORKLOADS = {
@@ -56,97 +60,91 @@ WORKLOADS = {
     "venus": Workload("helios_venus", "80x8"),
     "philly": Workload("philly_full", "220x8"),
     "lanl": Workload("pwa_lanl_cm5_1994", "128x8"),
-    "ricc": Workload("pwa_ricc_2010", "1024x8"),
+    "ricc": Workload("pwa_ricc_2010", "1024x8", (75_000, 150_000)),
 }
-ARMS = ("choice", "evolution", "ppo", "dense")
 
 
 def run(
     traces: Iterable[str] = WORKLOADS, arms: Iterable[str] = ARMS, seeds: int = SEEDS
 ) -> dict[str, Any]:
+    """Measure what is missing; the result holds all traces that were ever measured."""
     for name in traces:
-        measure_trace(name, tuple(arms), seeds)
-    found = {name: MODELS / name / "result.json" for name in WORKLOADS}
-    return {
-        "traces": {
-            name: json.loads(path.read_text(encoding="utf-8"))
-            for name, path in found.items()
-            if path.exists()
-        }
-    }
+        if _finished(name, tuple(arms), seeds):
+            continue
+        began = time.perf_counter()
+        for found in measure_trace(open_site(name), tuple(arms), seeds):
+            _keep(name, found)
+        say(f"{name}: measured in {time.perf_counter() - began:.0f} s")
+    return _kept()
 
 
 def open_site(name: str) -> Site:
     workload = WORKLOADS[name]
     trace = read_trace(folder() / f"{workload.file}.parquet", repair=("all",))
+    if workload.rows is not None:
+        trace = trace.slice(*workload.rows)
     return Site(trace, Cluster.parse(workload.cluster))
 
 
-def measure_trace(name: str, arms: tuple[str, ...], seeds: int) -> None:
-    """Train what is missing, then measure everything on the last tenth."""
-    site = open_site(name)
-    draws = Draws(site.trace, "predicted", 0, 1)
-    history = known_part(site, draws)
-    trained = {f"{arm}-{seed}": _train(name, arm, seed, site, history)
-               for arm in arms for seed in range(1 if arm == "choice" else seeds)}  # fmt: skip
-    policies = {"hand-set index": Policy(str(_hand_set(name)))}
-    for arm, path in trained.items():
-        policies[arm] = Policy(str(path / LEARNING if (path / LEARNING).exists() else path))
-    policies |= {"shipped": Policy(SHIPPED_NAME)} | {n: Policy(n) for n in HEURISTICS}
-    result: dict[str, Any] = {"cluster": site.cluster.name, "gate": {}, "knowledge": {}}
-    for arm, path in trained.items():
-        card = load_checkpoint(path).card
-        result["gate"][arm] = card.get("gate")
-        result["choice"] = card["choice"]
-    kinds = [draws] if np.isnan(site.trace.jobs.limit).any() else [
-        draws, Draws(site.trace, "limit", 0, 1)
-    ]  # fmt: skip
-    for told in kinds:
-        _say(f"{name}: {told.spec}")
-        ordered = [policies["choice-0"], *(p for n, p in policies.items() if n != "choice-0")]
-        labels = ["choice-0", *(n for n in policies if n != "choice-0")]
-        found = evaluate_unseen(site.trace, site.cluster, ordered, told)
-        rows = [{**row_of(row), "policy": label}
-                for label, row in zip(labels, found.rows, strict=True)]  # fmt: skip
-        result["knowledge"][told.spec] = {"unseen_jobs": found.jobs, "rows": rows}
-        _write(name, result)
-    groups = who_pays(site.trace, site.cluster, policies["choice-0"], draws)
-    result["who_pays"] = [asdict(group) for group in groups if group.grouping != "user"]
-    _write(name, result)
+def measure_trace(site: Site, arms: tuple[str, ...], seeds: int) -> Iterator[dict[str, Any]]:
+    """Train what is missing, then measure everything on the last tenth: what is known so far."""
+    knowledge = knowledge_of(site)
+    history = known_part(site, knowledge)
+    chosen = train_arm("choice", 0, site, history, None)
+    choice = load_checkpoint(chosen).card["choice"]
+    trained = {
+        f"{arm}-{seed}": train_arm(arm, seed, site, history, choice)
+        for arm in arms
+        if arm != "choice"
+        for seed in range(seeds)
+    }
+    policies = {"choice": Policy(str(chosen))} | {name: Policy(name) for name in HEURISTICS}
+    learned = {"hand-set index": Policy(str(hand_set(site)))}
+    learned |= {arm: Policy(str(ungated(path))) for arm, path in trained.items()}
+    draws = Draws(site.trace, "predicted", 0, 1, knowledge)
+    result: dict[str, Any] = {
+        "cluster": site.cluster.name,
+        "trace_digest": site.trace.digest(),
+        "choice": choice,
+        "gate": {arm: load_checkpoint(path).card["gate"] for arm, path in trained.items()},
+        "knowledge": {"predicted": standings(site, {**policies, **learned}, draws)},
+        "who_pays": [
+            asdict(group)
+            for group in who_pays(site.trace, site.cluster, policies["choice"], draws)
+            if group.grouping != "user"
+        ],
+    }
+    yield result
+    for spec, rivals in OTHERS.items():
+        some = {name: policies[name] for name in ("choice", *rivals)}
+        with suppress(TraceError):  # a trace without limits
+            told = Draws(site.trace, spec, 0, 1, knowledge)
+            result["knowledge"][spec] = standings(site, some, told)
+            yield result
 
 
-def known_part(site: Site, draws: Draws) -> SiteHistory:
+def knowledge_of(site: Site) -> Knowledge:
+    """Predictions of all jobs, made once for everything that is measured."""
+    made = {name: stored_forecast(site.trace, name) for name in ("mixture", "median")}
+    return Knowledge(site.trace, made)
+
+
+def known_part(site: Site, knowledge: Knowledge) -> SiteHistory:
     """As training opens it; a prediction knows the past only, so that of all jobs serves."""
     parts = divide(site.trace, 1)
     known = site.trace.slice(0, parts.known)
-    forecast = draws.knowledge.forecast("mixture").take(slice(0, parts.known))
+    forecast = knowledge.forecast("mixture").take(slice(0, parts.known))
     return SiteHistory(site, known, forecast, len(parts.learning))
 
 
-def _train(name: str, arm: str, seed: int, site: Site, history: SiteHistory) -> Path:
-    path = MODELS / name / f"{arm}-{seed}"
-    began = time.perf_counter()
-    learner: Any
-    config: Any
-    if arm == "choice":
-        learner, config = None, ChoiceConfig(seed=seed)
-    elif arm == "evolution":
-        learner, config = evolve, TrainingConfig(seed=seed)
-    else:
-        from dovetail.agents.rltune.training import learn
-
-        more = {"metric": "wait", "dense": 1.0} if arm == "dense" else {"start": "random"}
-        learner, config = learn, RltuneConfig(epochs=20, validate_every=2, seed=seed, **more)
-    train(arm, learner, [site], path, config, partial(_tell, name), workers=1, histories=[history])
-    _say(f"{name}, {arm} {seed}: {time.perf_counter() - began:.0f} s")
-    return path
-
-
-def _hand_set(name: str) -> Path:
-    """The index as it was set by hand, told what is usual."""
-    path, family = MODELS / name / "hand-set", FAMILIES["index"]
-    save_checkpoint(path, Checkpoint("index", {"weights": family.start}, {"agent": "hand-set"}))
-    return path
+def standings(site: Site, policies: dict[str, Policy], draws: Draws) -> dict[str, Any]:
+    """The first policy against all, on the last tenth."""
+    say(f"{site.trace.name}: {draws.spec}, {len(policies)} policies")
+    found = evaluate_unseen(site.trace, site.cluster, list(policies.values()), draws)
+    rows = [
+        {**row_of(row), "policy": label} for label, row in zip(policies, found.rows, strict=True)
+    ]
+    return {"unseen_jobs": found.jobs, "rows": rows}
 
 
 def row_of(standing: Standing) -> dict[str, Any]:
@@ -163,17 +161,23 @@ def row_of(standing: Standing) -> dict[str, Any]:
     }
 
 
-def _write(name: str, result: dict[str, Any]) -> None:
-    (MODELS / name / "result.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
+def _kept() -> dict[str, Any]:
+    kept = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+    return {"traces": kept.get("traces", {})}
 
 
-def _tell(name: str, progress: object) -> None:
-    _say(f"{name}: {progress}")
+def _keep(name: str, found: dict[str, Any]) -> None:
+    kept = _kept()
+    kept["traces"][name] = found
+    RESULT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _say(text: object) -> None:
-    print(text, file=sys.stderr, flush=True)
+def _finished(name: str, arms: Sequence[str], seeds: int) -> bool:
+    """Whether the result has all of these trainings already; remove its part to measure again."""
+    part = _kept()["traces"].get(name)
+    wanted = {f"{arm}-{seed}" for arm in arms if arm != "choice" for seed in range(seeds)}
+    return part is not None and "trace_digest" in part and wanted <= part["gate"].keys()
 
 
 if __name__ == "__main__":
-    run(sys.argv[1].split(","), sys.argv[2].split(","), seeds=1)
+    run(sys.argv[1].split(","), sys.argv[2].split(","))

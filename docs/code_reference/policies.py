@@ -28,7 +28,7 @@ def orderings() -> str:
         (code(name), plain(part.description), _CHANGES[part.varies])
         for name, part in ORDERINGS.items()
     ]
-    shipped = "learned from several histories, with a placement of its own"
+    shipped = "chosen over five histories, with the estimates that suit it"
     learned = "a checkpoint of `dovetail train`, with the placement that it learned"
     rows += [(code(SHIPPED_NAME), shipped, "yes"), ("a folder", learned, "yes")]
     return table(("`--order`", "score, lowest first", "changes while a job waits"), rows)

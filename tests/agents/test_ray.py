@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import pytest
 
-from dovetail.agents.choice.candidates import reference
+from dovetail.agents.choice.candidates import heuristics, reference
 from dovetail.agents.engines import ENGINES
 from dovetail.agents.evolution.training import EvolutionMember
 from dovetail.agents.players import LocalPlayers
-from dovetail.agents.ray_players import STAY_LOCAL, RayPlayers
+from dovetail.agents.ray_players import LOOPBACK, STAY_LOCAL, RayPlayers
 from dovetail.agents.replays import Replay, ReplayCell
 from dovetail.domain.errors import ConfigError
+from dovetail.evaluation.comparison import compare
+from dovetail.evaluation.unseen import Draws, evaluate_unseen
+from dovetail.evaluation.warm_windows import evaluate_windows
 from dovetail.policies.learned.families import FAMILIES
+from dovetail.policies.policy import Policy
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
 
 TRACE = synthesize(WORKLOADS["helios"], jobs=1500, seed=1, load=1.0, cluster_gpus=64)
+
+
+class TwoNodes(NamedTuple):
+    address: str
+    lose_one: Callable[[], None]
 
 
 @pytest.fixture
@@ -50,6 +60,70 @@ def test_ray_finds_what_one_process_finds_and_stays_on_the_loopback() -> None:
         assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
         assert repr(here.play(tasks)) == repr(there.play(tasks))  # NaN equals nothing
     assert not ray.is_initialized()
+
+
+@pytest.fixture
+def two_nodes(after_ray: None) -> Iterator[TwoNodes]:
+    """A Ray cluster of two nodes with a processor each, of which one can be lost."""
+    cluster = import_module("ray.cluster_utils").Cluster(shutdown_at_exit=False)
+    local = {"num_cpus": 1, "node_ip_address": LOOPBACK, "object_store_memory": 100 << 20}
+    try:
+        cluster.add_node(include_dashboard=False, **local)
+        second = cluster.add_node(**local)
+        yield TwoNodes(cluster.address, lambda: cluster.remove_node(second, allow_graceful=False))
+    finally:
+        import_module("ray").shutdown()
+        cluster.shutdown()
+
+
+def test_a_node_lost_in_the_middle_changes_no_result(two_nodes: TwoNodes) -> None:
+    cells = [ReplayCell(TRACE, cluster_of("8x8"), None, first, seed=3) for first in (500, 900)]
+    tasks = [(number, one) for one in heuristics("noisy:1") for number in (0, 1)]
+    with LocalPlayers(cells) as here:
+        expected = here.play(tasks)
+    found: dict[int, Any] = {}
+    with RayPlayers(cells, workers=2, address=two_nodes.address) as there:
+        nodes = import_module("ray").nodes()
+        assert {node["NodeManagerAddress"] for node in nodes} == {LOOPBACK}
+        assert len(nodes) == 2
+        for at, result in there.play_each(tasks):
+            if not found:
+                two_nodes.lose_one()
+            found[at] = result
+    assert sorted(found) == list(range(len(tasks)))
+    assert [repr(found[at]) for at in range(len(tasks))] == list(map(repr, expected))
+
+
+def test_compare_and_evaluate_find_the_same_on_a_cluster_that_loses_a_node(
+    two_nodes: TwoNodes,
+) -> None:
+    engine = ENGINES["ray"](two_nodes.address)
+    lost: list[int] = []
+
+    def lose_one(done: int, total: int, policy: str) -> None:
+        if not lost:
+            lost.append(done)
+            two_nodes.lose_one()
+
+    names = ["fcfs", "saf", "sjf@lifetime", "dovetail"]
+    asked: dict[str, Any] = {"estimates": "noisy:1", "sequences": 3, "length": 300}
+    there = compare(TRACE, "8x8", names, workers=2, progress=lose_one, engine=engine, **asked)
+    here = compare(TRACE, "8x8", names, workers=1, **asked)
+    assert lost == [1]
+    for ours, theirs in zip(there.rows, here.rows, strict=True):
+        assert ours.label == theirs.label
+        assert dict(ours.metrics) | {"sim_seconds": 0} == dict(theirs.metrics) | {"sim_seconds": 0}
+        assert ours.wait_percentiles == theirs.wait_percentiles
+    policies = [Policy("dovetail"), Policy("saf")]
+    draws = Draws(TRACE, "noisy:1", 1, 2)
+    found = [
+        (
+            evaluate_unseen(TRACE, cluster_of("8x8"), policies, draws, 0.3, **by),
+            evaluate_windows(TRACE, cluster_of("8x8"), policies, draws, 1000, 2, 256, **by),
+        )
+        for by in ({"engine": engine}, {"engine": LocalPlayers})
+    ]
+    assert repr(found[0]) == repr(found[1])
 
 
 def test_a_missing_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

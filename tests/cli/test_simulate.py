@@ -134,3 +134,16 @@ def test_ctrl_c_says_what_was_done(
     assert said.code == 130
     assert "interrupted: 30 of 120 jobs had been submitted; nothing was written" in said.err
     assert not (tmp_path / "s.json").exists()
+
+
+@pytest.mark.parametrize("command", [("simulate", "--order"), ("compare", "--policies")])
+def test_what_was_filled_in_for_jobs_without_a_limit_is_said(
+    dovetail: Command, tmp_path: Path, command: tuple[str, str]
+) -> None:
+    trace = tmp_path / "limits.parquet"
+    jobs = [job(submit=i, run=60, limit=600.0) for i in range(3)]
+    write_trace(trace_of(*jobs, job(submit=4, run=60)), trace)
+    what, policy = command
+    said = dovetail(what, trace, "--cluster", CLUSTER, policy, "saf", "--estimates", "limit")
+    assert said.code == 0, said.err
+    assert "note: 1 job has no time limit: the longest limit of the partition is taken" in said.err

@@ -89,7 +89,8 @@ def addition(name: str, part: Any, folder: Path) -> None:
         path.write_bytes(content)
         assert not part.sniff(path, content)
         shape = Shape("site")
-        part.read(path, shape)  # whatever is in it, only what is known is added
+        if content:  # whatever is in it, only what is known is added
+            part.read(path, shape)
         assert not shape.limits
 
 

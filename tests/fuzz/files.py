@@ -24,6 +24,7 @@ from dovetail.mig.policies.learned.placement import placer_named
 from dovetail.mig.workload.day import RELAXED, mig_day
 from dovetail.mig.workload.file import read_mig_workload, write_mig_workload
 from dovetail.mig.workload.pods import mig_pods
+from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.kernel_network import shapes
 from dovetail.policies.ordering.learned import untrained
@@ -167,8 +168,8 @@ def load_model(random: Random, folder: Path) -> None:
     """A spoilt checkpoint of each kind; what is accepted orders a queue."""
     model = folder / "model"
     shutil.copytree(SHIPPED, model)
-    kind = random.choice(("index", "network", "rltune"))
-    if kind != "index":
+    kind = random.choice(("choice", "index", "network", "rltune"))
+    if kind != "choice":  # which is what is shipped
         np.savez(model / "policy.npz", **_arrays(kind))
     _spoil_model(model, random)
     policy = Policy(str(model))
@@ -176,6 +177,8 @@ def load_model(random: Random, folder: Path) -> None:
 
 
 def _arrays(kind: str) -> dict[str, Any]:
+    if kind == "index":
+        return {"kind": np.array(kind), "weights": FAMILIES[kind].start}
     if kind == "network":
         return {"kind": np.array(kind), "weights": untrained(0)}
     names = np.array(next(iter(SELECTIONS.values())).names())

@@ -16,7 +16,8 @@ def accrued(world: Any, carried: int, begin: float, gpus: int) -> list[float]:
     jobs = table_of(world, "jobs", JobFacts, "job_count")
     runs = table_of(world, "runs", RunRow, "job_count")
     demands = table_of(world, "demands", Demand, "demand_count")
-    own = [j for j in range(carried, len(jobs)) if runs["demand"][j] >= 0]
+    kept = (runs["demand"] >= 0) & ~runs["refused"]
+    own = [j for j in range(carried, len(jobs)) if kept[j]]
     waits, turns, slows, busy, last = [0.0], [0.0], [0.0], 0.0, begin
     for job in own:
         if job >= submitted:

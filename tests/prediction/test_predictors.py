@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dovetail.domain.jobs import Floats, JobColumns, Jobs
 from dovetail.prediction import PREDICTORS, predict
-from dovetail.prediction.calibration import calibrate
+from dovetail.prediction.best_median import best_median
+from dovetail.prediction.calibration import AT_FIRST, FIRST_STEPS, STEP, calibrate
 from dovetail.prediction.distribution import LEVELS, Distribution
 from dovetail.prediction.features import features_of
 from dovetail.prediction.score import score
@@ -96,6 +97,67 @@ def test_calibrated_intervals_hold_what_they_promise_even_if_the_raw_ones_do_not
     found = score(Distribution.of_quantiles(np.exp(told[2000:])), jobs.run[2000:])
     assert found.coverage == pytest.approx(0.8, abs=0.03)
     assert np.allclose(found.reached, LEVELS, atol=0.04)
+
+
+def calibrated_plainly(raw: Floats, jobs: Jobs) -> Floats:
+    """What `calibrate` does, second by second over all that is known, without a queue."""
+    submit, logs = jobs.submit, np.log(np.maximum(jobs.run, 1.0))
+    start = np.maximum(jobs.recorded_start, submit)
+    end, shift, error = start + jobs.run, AT_FIRST.copy(), 1.0
+    open_ones: list[tuple[float, int, int]] = []
+    counted, ended, out = 0.0, 0.0, np.empty_like(raw)
+    for job in range(len(raw)):
+        while open_ones and min(open_ones)[0] <= submit[job]:
+            now, other, k = min(open_ones)
+            open_ones.remove((now, other, k))
+            told = raw[other, k] + shift[k]
+            passes = start[other] + np.exp(told)
+            if now < end[other] and passes > now + 1.0:
+                open_ones.append((min(passes, end[other]), other, k))
+                continue
+            counted += 1 / len(LEVELS)
+            if k == 5 and now >= end[other]:
+                ended += 1
+                error += max(STEP, 1 / (1 + ended)) * (abs(logs[other] - told) - error)
+            inside = now >= end[other] and logs[other] <= told
+            shift[k] += error * max(STEP, 1 / (FIRST_STEPS + counted)) * (LEVELS[k] - inside)
+        told_now = np.maximum(0.0, raw[job] + shift)
+        open_ones += [
+            (min(start[job] + np.exp(told_now[k]), end[job]), job, k) for k in range(len(LEVELS))
+        ]
+        out[job] = np.sort(told_now)
+    return out
+
+
+def test_calibration_counts_a_job_as_soon_as_it_is_known_as_plainly_written() -> None:
+    jobs = workload(200)
+    raw = np.sort(np.random.default_rng(2).normal(6.0, 1.0, (200, len(LEVELS))), axis=1)
+    told = calibrate(raw, np.log(jobs.run), np.full(200, np.inf), timeline_of(jobs))
+    assert np.allclose(told, calibrated_plainly(raw, jobs), rtol=0, atol=1e-9)
+
+
+def test_levels_rise_while_the_jobs_that_outlived_them_still_run() -> None:
+    count = 300
+    jobs = JobColumns(
+        submit=np.arange(count) * 10.0, run=np.full(count, 1e6), gpus=[1] * count
+    ).build()
+    raw = np.full((count, len(LEVELS)), np.log(60.0))
+    told = calibrate(raw, np.log(jobs.run), np.full(count, np.inf), timeline_of(jobs))
+    assert told[-1, -2] > told[0, -2] + 0.5  # none has ended, all have run for over a minute
+
+
+def test_the_median_comes_from_whoever_is_right_on_alike_jobs() -> None:
+    count = 400
+    jobs = JobColumns(submit=np.arange(count) * 100.0, run=[50.0] * count, gpus=[1] * count).build()
+    groups = np.column_stack((np.arange(count) % 2, np.full(count, 2)))
+    logs = np.log(jobs.run)
+    # The first is right on even jobs, the second on odd ones, the third nearly everywhere.
+    odd = (np.arange(count) % 2).astype(np.float64)
+    medians = np.column_stack((logs + odd, logs + 1 - odd, logs + 0.5))
+    found = best_median(medians, np.ones(3), logs, groups, timeline_of(jobs))
+    assert np.allclose(found[20:], logs[20:])
+    wary = best_median(medians[:, 1:], np.array([3.0, 1.0]), logs, groups, timeline_of(jobs))
+    assert np.allclose(wary[21::2], logs[21::2] + 0.5)
 
 
 def walk(forest: Forest, row: Floats) -> Floats:

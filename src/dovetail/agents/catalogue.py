@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from dovetail.agents.choice.cells import LONGEST
 from dovetail.agents.engines import Engine
 from dovetail.agents.evolution.training import TrainingConfig
 from dovetail.agents.evolution.training import learn as evolve
@@ -26,6 +27,7 @@ class ChoiceConfig:
     """What a choice without learning depends on; stored with the checkpoint."""
 
     estimates: str = "predicted"
+    longest: int = LONGEST  # jobs that candidates are measured on at most, at each load
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     seed: int = 0
 

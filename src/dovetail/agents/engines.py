@@ -26,7 +26,7 @@ def _ray(address: str | None) -> Engine:
     return partial(RayPlayers, address=address)
 
 
-ENGINES: Registry[Callable[[str | None], Engine]] = Registry(
-    "engine", {"local": _local, "ray": _ray}
-)
+LOCAL = "local"
+
+ENGINES: Registry[Callable[[str | None], Engine]] = Registry("engine", {LOCAL: _local, "ray": _ray})
 """Each takes the address of a running cluster, None for one of its own."""

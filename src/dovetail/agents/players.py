@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -53,8 +53,13 @@ class Players(ABC):
     ) -> None: ...
 
     @abstractmethod
+    def play_each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+        """Which of the tasks, and its result, as they are finished."""
+
     def play(self, tasks: Sequence[Task]) -> list[Any]:
         """One result for each task, in their order."""
+        found = dict(self.play_each(tasks))
+        return [found[at] for at in range(len(tasks))]
 
 
 class LocalPlayers(Players):
@@ -80,21 +85,21 @@ class LocalPlayers(Players):
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def play(self, tasks: Sequence[Task]) -> list[Any]:
+    def play_each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
         if self._pool is None:
-            return [self._playables[number].play(contestant) for number, contestant in tasks]
+            for at, (number, contestant) in enumerate(tasks):
+                yield at, self._playables[number].play(contestant)
+            return
         pool = self._pool
-        return _results(submit(pool, _play_here, *task) for task in tasks)
-
-
-def _results(handed: Iterable[Future[Any]]) -> list[Any]:
-    try:
-        return [task.result() for task in list(handed)]
-    except BrokenProcessPool as problem:
-        raise ConfigError(
-            "a worker process ended unexpectedly: was there memory enough? The same command goes "
-            "on; use fewer --workers"
-        ) from problem
+        try:
+            handed = {submit(pool, _play_here, *task): at for at, task in enumerate(tasks)}
+            for future in as_completed(handed):
+                yield handed[future], future.result()
+        except BrokenProcessPool as problem:
+            raise ConfigError(
+                "a worker process ended unexpectedly: was there memory enough? The same command "
+                "goes on; use fewer --workers"
+            ) from problem
 
 
 def _receive(playables: list[Playable]) -> None:

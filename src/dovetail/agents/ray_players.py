@@ -1,10 +1,14 @@
-"""Players on Ray: on a running cluster, or on one of our own on this machine."""
+"""Players on Ray: on a running cluster, or on one of our own on this machine.
+
+A task is a pure function of what it is given. So when a node is lost, its tasks are given to those
+that are left, and the results are what they would have been.
+"""
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from importlib import import_module
 from importlib.util import find_spec
@@ -49,7 +53,7 @@ class RayPlayers(Players):
         self._address = address
         require_ray()
         self._ray: Any = None
-        self._pool: Any = None
+        self._actors: list[Any] = []
 
     def __enter__(self) -> Self:
         if self._address is None:
@@ -61,8 +65,7 @@ class RayPlayers(Players):
             self._connect()
             actor = self._ray.remote(_Player).options(num_cpus=1)
             shared = self._ray.put(self._playables)
-            actors = [actor.remote(shared) for _ in range(self._workers)]
-            self._pool = import_module("ray.util").ActorPool(actors)
+            self._actors = [actor.remote(shared) for _ in range(self._workers)]
         except BaseException:
             self._ray.shutdown()
             raise
@@ -74,16 +77,35 @@ class RayPlayers(Players):
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._pool = None
+        self._actors = []
         self._ray.shutdown()  # ends our own cluster, or our actors on a running one
 
-    def play(self, tasks: Sequence[Task]) -> list[Any]:
-        try:
-            return list(self._pool.map(lambda actor, task: actor.play.remote(*task), tasks))
-        except self._ray.exceptions.RayActorError as problem:
+    def play_each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+        waiting = list(reversed(range(len(tasks))))
+        idle = list(self._actors)
+        played: dict[Any, tuple[int, Any]] = {}  # what is awaited: which task, and who plays it
+        while waiting or played:
+            while waiting and idle:
+                actor, at = idle.pop(), waiting.pop()
+                played[actor.play.remote(*tasks[at])] = at, actor
+            ready, _ = self._ray.wait(list(played), num_returns=1)
+            at, actor = played.pop(ready[0])
+            try:
+                result = self._ray.get(ready[0])
+            except self._ray.exceptions.RayActorError as problem:
+                self._go_on_without(actor, problem)
+                waiting.append(at)
+                continue
+            idle.append(actor)
+            yield at, result
+
+    def _go_on_without(self, actor: Any, problem: Exception) -> None:
+        """A worker or its node is lost; those that are left play its task."""
+        self._actors = [other for other in self._actors if other is not actor]
+        if not self._actors:
             raise ConfigError(
-                "a Ray worker ended unexpectedly: is this version of Dovetail installed on every "
-                f"node, and is there memory? Run the command again to go on. {problem}"
+                "the last Ray worker ended unexpectedly: is this version of Dovetail installed on "
+                f"every node, and is there memory? Run the command again to go on. {problem}"
             ) from problem
 
     def _connect(self) -> None:

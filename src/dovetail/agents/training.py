@@ -12,7 +12,7 @@ go on lies in `learning`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -66,6 +66,8 @@ class LearnerConfig(Protocol):
     @property
     def estimates(self) -> str: ...
     @property
+    def longest(self) -> int: ...
+    @property
     def promises(self) -> str: ...
     @property
     def seed(self) -> int: ...
@@ -85,33 +87,36 @@ def train(
     workers: int = 1,
     engine: Engine = LocalPlayers,
     histories: Sequence[SiteHistory] | None = None,
+    choice: Mapping[str, Any] | None = None,
 ) -> Checkpoint:
     """Train, or go on where an earlier call with the same configuration stopped.
 
     Without a learner the choice is all there is. `histories` are those of the sites, if they have
-    been opened before. KeyboardInterrupt is passed on; the best that
-    passed so far is in the folder.
+    been opened before; `choice` is what the card of another training says of its choice, to learn
+    from the same. KeyboardInterrupt is passed on; the best that passed so far is in the folder.
     """
     about = facts(name, config, sites)
     begun = _begun(folder, about)
     if begun is not None and "gate" in begun:
         return load_checkpoint(folder)
-    cells = CellConfig(estimates=config.estimates, seed=config.seed)
+    cells = CellConfig(estimates=config.estimates, longest=config.longest, seed=config.seed)
     promised = promised_tail(config.promises)
     if histories is None:
         histories = [open_history(site, config.estimates) for site in sites]
+    if begun is None and choice is None:
+        choice = _choose(histories, cells, report, workers, engine, promised)
     if begun is None:
-        begun = _choose(histories, cells, about, folder, report, workers, engine, promised)
-    chosen = begun["choice"]
-    choice = PolicyCandidate(chosen["order"], chosen["estimates"], chosen["placement"])
+        begun = {**json.loads(json.dumps(about)), "choice": choice}
+        save_checkpoint(folder, _candidate(begun).checkpoint(begun))
+    chosen = _candidate(begun)
     if learner is None:
         return load_checkpoint(folder)
-    lesson = Lesson(histories, choice, folder / LEARNING, report, workers, engine)
+    lesson = Lesson(histories, chosen, folder / LEARNING, report, workers, engine)
     learned = learner(lesson, config)
-    verdict = _judge(histories, cells, learned, choice, workers, engine, promised)
+    verdict = _judge(histories, cells, learned, chosen, workers, engine, promised)
     own = {key: value for key, value in learned.card.items() if key not in about}
     card = {**begun, "learned": own, "gate": verdict.facts()}
-    kept = choice.checkpoint(card)
+    kept = chosen.checkpoint(card)
     if verdict.passed:
         kept = Checkpoint(learned.kind, learned.arrays, card, learned.estimates)
     save_checkpoint(folder, kept)
@@ -137,11 +142,14 @@ def _cells(
     return [cell for of_site in of_sites for cell in of_site], number_cells(of_sites)
 
 
+def _candidate(card: Mapping[str, Any]) -> PolicyCandidate:
+    chosen = card["choice"]
+    return PolicyCandidate(chosen["order"], chosen["estimates"], chosen["placement"])
+
+
 def _choose(
     histories: Sequence[SiteHistory],
     config: CellConfig,
-    about: dict[str, Any],
-    folder: Path,
     report: Report,
     workers: int,
     engine: Engine,
@@ -149,10 +157,7 @@ def _choose(
 ) -> dict[str, Any]:
     cells, numbers = _cells(histories, config)
     with engine(cells, workers) as players:
-        found = choose(numbers, config.estimates, players, report, promised)
-    card = {**json.loads(json.dumps(about)), "choice": found.facts()}
-    save_checkpoint(folder, found.best.checkpoint(card))
-    return card
+        return choose(numbers, config.estimates, players, report, promised).facts()
 
 
 def _judge(

@@ -10,8 +10,10 @@ import typer
 from dovetail.cli import INTERRUPTED
 from dovetail.cli.files import refuse_bad_targets, write_whole
 from dovetail.cli.options import (
+    AddressOption,
     BackfillOption,
     ClusterOption,
+    EngineOption,
     EstimatesOption,
     JobsOption,
     JsonOption,
@@ -23,6 +25,7 @@ from dovetail.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from dovetail.agents.engines import Engine
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.trace import Trace
     from dovetail.evaluation.comparison import Comparison
@@ -72,6 +75,8 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     promises: Annotated[
         str,
         typer.Option(
@@ -111,21 +116,25 @@ def compare(
     """
     refuse_bad_targets(json=json, report=report)
     from dovetail import api
+    from dovetail.agents.engines import ENGINES, LOCAL
     from dovetail.cli.comparison_table import print_comparison
     from dovetail.cli.inputs import open_trace
-    from dovetail.cli.screen import results
+    from dovetail.cli.screen import print_notes, results
     from dovetail.domain.promises import Promises
     from dovetail.policies.configured import configured_policy
     from dovetail.policies.policy import Policy
 
     asked = Promises.parse(promises)
+    away = ENGINES[engine](address)
     chosen = [Policy.parse(text, backfill, placement) for text in names_in(policies, "--policies")]
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed)
     configured = configured_policy(site)
     if configured is not None:
         chosen = [configured, *chosen]
-    found = _replay(history, site, chosen, estimates, seed, sequences, length, workers)
+    played = None if engine == LOCAL else away
+    found = _replay(history, site, chosen, estimates, seed, sequences, length, workers, played)
+    print_notes(found.config["estimates_notes"])
     print_comparison(found, results())
     if who:
         from dovetail.cli.who_pays import print_who_pays
@@ -160,6 +169,7 @@ def _replay(
     sequences: int | None,
     length: int,
     workers: int | None,
+    engine: Engine | None,
 ) -> Comparison:
     from dovetail import api
     from dovetail.cli.screen import progress_bar, warn_of_compiling
@@ -181,6 +191,7 @@ def _replay(
                 length=length,
                 workers=workers,
                 progress=advance,
+                engine=engine,
             )
     except KeyboardInterrupt:
         typer.echo("interrupted before the first run was finished; nothing was written", err=True)

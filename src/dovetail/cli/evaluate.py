@@ -9,7 +9,9 @@ import typer
 
 from dovetail.cli.files import refuse_bad_targets
 from dovetail.cli.options import (
+    AddressOption,
     ClusterOption,
+    EngineOption,
     JobsOption,
     JsonOption,
     LoadOption,
@@ -20,6 +22,7 @@ from dovetail.cli.options import (
 from dovetail.domain.units import duration, factor
 
 if TYPE_CHECKING:
+    from dovetail.agents.engines import Engine
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.group_waits import GroupWaits
     from dovetail.domain.trace import Trace
@@ -77,6 +80,11 @@ def evaluate(
             "--seeds", metavar="N", min=1, help="Draws of the estimates' noise to average over."
         ),
     ] = 3,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", min=1, help="Processes that replay.")
+    ] = 1,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     promises: Annotated[
         str,
         typer.Option(
@@ -103,6 +111,7 @@ def evaluate(
     """
     refuse_bad_targets(json=json)
     from dovetail import api
+    from dovetail.agents.engines import ENGINES
     from dovetail.cli.files import write_json
     from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import results, warn_of_compiling
@@ -112,7 +121,9 @@ def evaluate(
     from dovetail.policies.learned.arrays_file import Card
     from dovetail.policies.learned.checkpoint import load_checkpoint
     from dovetail.policies.policy import Policy, checkpoint_folder
+    from dovetail.prediction.knowledge import Knowledge
 
+    players = _PlayedBy(workers, ENGINES[engine](address))
     asked = Promises.parse(promises)
     folder = checkpoint_folder(model) or Path(model)
     card = Card(folder, load_checkpoint(folder).card)
@@ -124,9 +135,10 @@ def evaluate(
         typer.echo("note: another trace than in training", err=True)
     warn_of_compiling()
     everything: dict[str, Any] = {}
+    knowledge = Knowledge(history)
     for kind in kinds:
-        draws = Draws(history, kind.strip(), seed, seeds)
-        found = _measure(history, site, policies, draws, windows, length)
+        draws = Draws(history, kind.strip(), seed, seeds, knowledge)
+        found = _measure(history, site, policies, draws, windows, length, players)
         everything[draws.spec] = _plain(found)
         _tell(found, draws, policies[0])
         if asked:
@@ -138,6 +150,13 @@ def evaluate(
     if json is not None:
         write_json(json, {"seed": seed, "knowledge": everything})
         typer.echo(f"wrote {json}")
+
+
+class _PlayedBy(NamedTuple):
+    """Who replays."""
+
+    workers: int
+    engine: Engine
 
 
 class _Found(NamedTuple):
@@ -154,26 +173,32 @@ def _measure(
     draws: Draws,
     windows: int,
     length: int,
+    players: _PlayedBy,
 ) -> _Found:
     from dovetail.cli.screen import progress_bar
     from dovetail.evaluation.unseen import evaluate_unseen, first_unseen, who_pays
     from dovetail.evaluation.warm_windows import evaluate_windows
 
     with progress_bar(f"replaying {len(history):,} jobs") as report:
-        parts = {"unseen": evaluate_unseen(history, site, policies, draws, progress=report)}
+        unseen = evaluate_unseen(
+            history, site, policies, draws, progress=report, **players._asdict()
+        )
+    parts = {"unseen": unseen}
     if windows > 0:
         first = first_unseen(history)
         with progress_bar(f"replaying {windows} windows") as report:
             parts["windows"] = evaluate_windows(
-                history, site, policies, draws, first, windows, length, report
-            )
+                history, site, policies, draws, first, windows, length, report,
+                **players._asdict(),
+            )  # fmt: skip
     return _Found(parts, who_pays(history, site, policies[0], draws))
 
 
 def _tell(found: _Found, draws: Draws, policy: Policy) -> None:
     from dovetail.cli.group_table import group_table
-    from dovetail.cli.screen import results
+    from dovetail.cli.screen import print_notes, results
 
+    print_notes(draws.of(policy)[0].notes)
     told = policy.told(draws.spec)
     own = "" if told == draws.spec else f" (the first policy: {told})"
     typer.echo(f"{draws.spec} estimates{own}, mean of {len(draws)} draws")

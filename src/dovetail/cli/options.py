@@ -106,6 +106,19 @@ LoadOption = Annotated[
         show_default=False,
     ),
 ]
+EngineOption = Annotated[
+    str,
+    typer.Option("--engine", metavar="NAME", help="Where it is played: local, or ray (a cluster)."),
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="A running Ray cluster. Default: one of its own, on this machine.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Write all figures as JSON.", show_default=False),

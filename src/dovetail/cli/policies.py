@@ -21,7 +21,7 @@ def policies() -> None:
     orders = columns("--order", "score, lowest first (w: waited, e: estimate, g: GPUs)")
     for name, order in ORDERINGS.items():
         orders.add_row(cell(name), cell(order.description))
-    orders.add_row(SHIPPED_NAME, "learned from several histories, with a placement of its own")
+    orders.add_row(SHIPPED_NAME, "chosen over five histories, with the estimates that suit it")
     orders.add_row("DIR", "a checkpoint of `dovetail train`, with the placement that it learned")
     places = columns("--placement", "prefers")
     for name, place in PLACEMENTS.items():

@@ -95,10 +95,11 @@ def _replay(
     trace: Trace, cluster: Cluster, policy: Policy, estimates: str | None, seed: int, check: bool
 ) -> Schedule:
     from dovetail.cli import INTERRUPTED
-    from dovetail.cli.screen import progress_bar, warn_of_compiling
+    from dovetail.cli.screen import print_notes, progress_bar, warn_of_compiling
     from dovetail.evaluation.run import Run
 
     run = Run.of(trace, cluster, policy, estimates, seed)
+    print_notes(run.estimates.notes)
     warn_of_compiling()
     submitted = 0.0
     try:

@@ -9,7 +9,13 @@ import typer
 
 from dovetail.cli import INTERRUPTED
 from dovetail.cli.interruption import tell_what_was_kept
-from dovetail.cli.options import JobsOption, LoadOption, SeedOption
+from dovetail.cli.options import (
+    AddressOption,
+    EngineOption,
+    JobsOption,
+    LoadOption,
+    SeedOption,
+)
 
 if TYPE_CHECKING:
     from dovetail.agents.training_run import TrainingProgress
@@ -108,21 +114,8 @@ def train(
         int,
         typer.Option("--workers", metavar="N", min=1, help="Processes or threads that play."),
     ] = 1,
-    engine: Annotated[
-        str,
-        typer.Option(
-            "--engine", metavar="NAME", help="Where it is played: local or ray (evolution)."
-        ),
-    ] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(
-            "--address",
-            metavar="HOST:PORT",
-            help="A running Ray cluster. Default: one of its own, on this machine.",
-            show_default=False,
-        ),
-    ] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     load: LoadOption = None,

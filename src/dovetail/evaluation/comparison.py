@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.agents.engines import Engine
 from dovetail.domain.arguments import expect, whole, wrong_type
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
@@ -131,6 +132,7 @@ def compare(
     length: int = 1024,
     workers: int | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Comparison:
     """Run every policy on the whole trace, or on `sequences` random windows of `length` jobs.
 
@@ -138,7 +140,8 @@ def compare(
 
     Estimates are made once for the whole trace (without a kind: see `default_estimates`), except
     predicted ones, which every run learns anew from its own past. The result is the same
-    for any number of `workers`; without one, processes are started where they pay.
+    for any number of `workers`; without one, processes are started where they pay. An `engine`
+    plays elsewhere: `ENGINES["ray"]("head:6379")`.
     """
     chosen = _distinct(policies)
     if estimates is not None:
@@ -167,7 +170,7 @@ def compare(
             progress(len(outcomes), total, labels[task.policy])
 
     try:
-        perform_all(work, workers, finished)
+        perform_all(work, workers, finished, engine)
     except KeyboardInterrupt:
         if not outcomes:
             raise
@@ -185,6 +188,7 @@ def compare(
             "seed": seed,
             "estimates": run.estimates.name,
             "own_estimates": own,
+            "estimates_notes": list(run.estimates.notes),
             "policies": [policy.label() for policy in chosen],
             "sequences": sequences,
             "length": None if sequences is None else length,

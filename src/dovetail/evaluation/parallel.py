@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
+from dovetail.agents.engines import Engine
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
@@ -63,6 +64,10 @@ class Work:
         count = len(self.policies)
         return [Task(w, p) for w in range(len(self.windows)) for p in range(count)]
 
+    def play(self, task: Task) -> Outcome:
+        """As players ask for it."""
+        return self.perform(task)
+
     def perform(self, task: Task, progress: Callable[[float], None] | None = None) -> Outcome:
         policy, told = self.policies[task.policy], self.told[task.policy]
         whole = replace(self.run, policy=policy, estimates=told)
@@ -70,11 +75,26 @@ class Work:
         return Outcome(summary(schedule), schedule.wait, timeline_of(schedule))
 
 
-def perform_all(work: Work, workers: int | None, finished: Callable[[Task, Outcome], None]) -> None:
-    """Run every task; `finished` is called here, in whatever order they end."""
+def perform_all(
+    work: Work,
+    workers: int | None,
+    finished: Callable[[Task, Outcome], None],
+    engine: Engine | None = None,
+) -> None:
+    """Run every task; `finished` is called here, in whatever order they end.
+
+    Without an engine it is this machine, in one process or several.
+    """
     tasks = work.tasks()
     if workers is not None and workers < 1:
         raise ConfigError(f"workers is {workers}, expected 1 or more")
+    if engine is not None:
+        _travel(work.policies, workers or 1)
+        away = replace(work, policies=tuple(policy.carried() for policy in work.policies))
+        with engine([away], workers or 1) as players:
+            for at, outcome in players.play_each([(0, task) for task in tasks]):
+                finished(tasks[at], outcome)
+        return
     jobs = len(work.policies) * sum(window.stop - window.start for window in work.windows)
     wanted = (1 if jobs < SMALL else os.cpu_count() or 1) if workers is None else workers
     if min(wanted, len(tasks)) > 1 and _travel(work.policies, workers):

@@ -8,10 +8,14 @@ a bootstrap over blocks of consecutive jobs, the same blocks for all policies.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.agents.engines import Engine
 from dovetail.agents.history import UNSEEN
+from dovetail.agents.players import LocalPlayers, Playable, Task
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
@@ -36,12 +40,15 @@ class Draws:
     is no noise there is one draw.
     """
 
-    def __init__(self, trace: Trace, spec: str, seed: int, count: int) -> None:
+    def __init__(
+        self, trace: Trace, spec: str, seed: int, count: int, knowledge: Knowledge | None = None
+    ) -> None:
+        """`knowledge` of the same trace can be shared by several kinds of estimates."""
         if count < 1:
             raise ConfigError(f"seeds is {count}, expected 1 or more")
         self.spec, self._seed = spec, seed
         self._count = count if spec.startswith("noisy") else 1
-        self.knowledge = Knowledge(trace)
+        self.knowledge = knowledge or Knowledge(trace)
         self._made: dict[str, tuple[Estimates, ...]] = {}
 
     def __len__(self) -> int:
@@ -54,6 +61,59 @@ class Draws:
             seeds = range(self._seed, self._seed + self._count)
             self._made[spec] = tuple(self.knowledge.estimates(spec, seed) for seed in seeds)
         return self._made[spec]
+
+    def of_all(self, policies: Sequence[Policy]) -> ToldPolicies:
+        """All estimates that they are told, each once, and who is told which."""
+        numbers: dict[int, int] = {}  # of estimates by identity: `of` makes each once
+        estimates: list[Estimates] = []
+        tasks = []
+        for policy in policies:
+            away = policy.carried()
+            for told in self.of(policy):
+                if id(told) not in numbers:
+                    numbers[id(told)] = len(estimates)
+                    estimates.append(told)
+                tasks.append((numbers[id(told)], away))
+        return ToldPolicies(estimates, tasks)
+
+
+class ToldPolicies(NamedTuple):
+    """Estimates, and for each policy and draw which of them it is told."""
+
+    estimates: list[Estimates]
+    tasks: list[tuple[int, Policy]]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeReplay:
+    """A trace with estimates, replayed as a whole; jobs from row `first` on are measured."""
+
+    trace: Trace
+    cluster: Cluster
+    estimates: Estimates
+    first: int
+
+    def play(self, policy: Policy) -> Floats:
+        """Wait, completion time and bounded slowdown [metrics, jobs that ran]."""
+        schedule = Run(self.trace, self.cluster, policy, self.estimates).replay()
+        unseen = np.arange(len(self.trace)) >= self.first
+        return measure(schedule, np.flatnonzero(schedule.ran & unseen))
+
+
+def play_all(
+    playables: Sequence[Playable],
+    tasks: Sequence[Task],
+    workers: int,
+    engine: Engine,
+    progress: Callable[[float], None],
+) -> list[Any]:
+    """The result of each task, in their order, wherever it is played."""
+    found: dict[int, Any] = {}
+    with engine(playables, workers) as players:
+        for at, result in players.play_each(tasks):
+            found[at] = result
+            progress(len(found) / len(tasks))
+    return [found[at] for at in range(len(tasks))]
 
 
 def kinds_known(trace: Trace) -> list[str]:
@@ -92,18 +152,16 @@ def evaluate_unseen(
     draws: Draws,
     share: float = UNSEEN,
     progress: Callable[[float], None] = lambda fraction: None,
+    workers: int = 1,
+    engine: Engine = LocalPlayers,
 ) -> Unseen:
     """Measure policies on the last `share` of the trace, the first against the others."""
     first = first_unseen(trace, share)
-    measured: list[Floats] = []
-    for policy in policies:
-        found = []
-        for estimates in draws.of(policy):
-            schedule = Run(trace, cluster, policy, estimates).replay()
-            rows = np.flatnonzero(schedule.ran & (np.arange(len(trace)) >= first))
-            found.append(measure(schedule, rows))
-            progress((len(measured) + len(found) / len(draws)) / len(policies))
-        measured.append(np.mean(found, axis=0))
+    told = draws.of_all(policies)
+    replays = [WholeReplay(trace, cluster, estimates, first) for estimates in told.estimates]
+    found = play_all(replays, told.tasks, workers, engine, progress)
+    count = len(draws)
+    measured = [np.mean(found[at : at + count], axis=0) for at in range(0, len(found), count)]
     if measured[0].shape[1] == 0:
         raise ConfigError(f"{trace.name} on {cluster.name}: none of the unseen jobs can run there")
     bound = lower_bounds(trace.slice(first, len(trace)), cluster)

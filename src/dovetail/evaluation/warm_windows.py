@@ -10,9 +10,12 @@ within the window only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.agents.engines import Engine
+from dovetail.agents.players import LocalPlayers
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
@@ -22,7 +25,7 @@ from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.bound import lower_bounds, mean_bounds
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.standing import Unseen, measure, standings
-from dovetail.evaluation.unseen import Draws
+from dovetail.evaluation.unseen import Draws, play_all
 from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate_window, warm_window
@@ -57,24 +60,30 @@ def evaluate_windows(
     count: int = 10,
     length: int = 1024,
     progress: Callable[[float], None] = lambda fraction: None,
+    workers: int = 1,
+    engine: Engine = LocalPlayers,
 ) -> Unseen:
     """Measure policies on windows of the jobs from row `first` on, the first against the others."""
     starts, size = window_starts(first, len(trace), count, length)
-    found = []
-    for draw in range(len(draws)):
-        told = [draws.of(policy)[draw] for policy in policies]
-        base = Run(trace, cluster, BASE, draws.of(BASE)[draw]).replay()
-        found.append(_play(base, policies, told, starts, size))
-        progress((draw + 1) / len(draws))
-    able = found[0][1] > 0
+    bases = [Run(trace, cluster, BASE, told).replay() for told in draws.of(BASE)]
+    windows = [
+        WarmWindows(base, draws.of(policy)[draw], tuple(starts), size)
+        for policy in policies
+        for draw, base in enumerate(bases)
+    ]
+    tasks = [(at, policies[at // len(bases)].carried()) for at in range(len(windows))]
+    found = play_all(windows, tasks, workers, engine, progress)
+    ran = found[0][1]
+    able = ran > 0
     if not able.any():
         raise ConfigError(f"{trace.name} on {cluster.name}: none of the unseen jobs can run there")
-    means = np.mean([values for values, _ in found], axis=0)[:, :, able]
+    drawn = np.array([values for values, _ in found]).reshape(len(policies), len(bases), 3, -1)
+    means = drawn.mean(axis=1)[:, :, able]
     parts = [trace.slice(start, start + size) for start in starts]
     bound = mean_bounds([lower_bounds(part, cluster) for part in parts])
     labels = [policy.label(placement="best-fit") for policy in policies]
     return Unseen(
-        jobs=int(found[0][1].sum()),
+        jobs=int(ran.sum()),
         groups=int(able.sum()),
         draws=len(draws),
         bound=bound,
@@ -82,23 +91,26 @@ def evaluate_windows(
     )
 
 
-def _play(
-    base: Schedule,
-    policies: Sequence[Policy],
-    told: Sequence[Estimates],
-    starts: Sequence[int],
-    size: int,
-) -> tuple[Floats, Floats]:
-    """Means [policies, metrics, windows] over own jobs, and how many of these ran [windows]."""
-    parts = [policy.parts() for policy in policies]
-    means, counts = np.full((len(policies), 3, len(starts)), np.nan), np.zeros(len(starts))
-    for at, start in enumerate(starts):
-        window = warm_window(base, start, size)
-        for number, (order, place, fill) in enumerate(parts):
-            known = told[number].take(window.rows)
-            schedule = simulate_window(window, base.cluster, order, place, fill, known, HISTORY)
+@dataclass(frozen=True, slots=True)
+class WarmWindows:
+    """Windows that begin as a replay left the cluster, and what is told of their jobs."""
+
+    base: Schedule
+    estimates: Estimates
+    starts: tuple[int, ...]
+    size: int
+
+    def play(self, policy: Policy) -> tuple[Floats, Floats]:
+        """Means [metrics, windows] over own jobs, and how many of these ran [windows]."""
+        order, place, fill = policy.parts()
+        means, counts = np.full((3, len(self.starts)), np.nan), np.zeros(len(self.starts))
+        for at, start in enumerate(self.starts):
+            window = warm_window(self.base, start, self.size)
+            known = self.estimates.take(window.rows)
+            cluster = self.base.cluster
+            schedule = simulate_window(window, cluster, order, place, fill, known, HISTORY)
             rows = np.flatnonzero(window.own & schedule.ran)
             counts[at] = len(rows)
             if len(rows):
-                means[number, :, at] = measure(schedule, rows).mean(axis=1)
-    return means, counts
+                means[:, at] = measure(schedule, rows).mean(axis=1)
+        return means, counts

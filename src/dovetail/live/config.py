@@ -185,7 +185,7 @@ class LiveConfig:
 
     mode: Mode = Mode.SHADOW  # at the start: shadow, advise or active
     policy: str = "dovetail"  # ORDER[@PLACEMENT]: a name, or a checkpoint's folder
-    estimates: str = "limit"  # or "predicted": from jobs that the journal saw end
+    estimates: str = "limit"  # or "predicted": from ended jobs, as the policy was chosen with
     period: float = 60.0  # seconds between cycles
     min_period: float = 15.0  # a wake-up comes not sooner than this after a cycle
     run_dir: str = "/run/dovetail"  # wake-up pipe, mode file, kill switch, lock
@@ -211,7 +211,11 @@ class LiveConfig:
                     "that goes on has none to compare; promises.utilisation is looked at in "
                     "`dovetail evaluate`, and wait, slowdown and tail are weighed here"
                 )
-        if self.estimates not in ("limit", "predicted"):
+        if self.estimates.startswith("predicted:"):
+            from dovetail.prediction.request import Request  # spares others Numba
+
+            Request.parse(self.estimates)  # that is the check
+        elif self.estimates not in ("limit", "predicted"):
             raise ConfigError(f"estimates is {self.estimates!r}, expected limit or predicted")
 
     @property

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dovetail.domain.errors import ConfigError
@@ -124,6 +124,11 @@ class Policy:
 
         own = load_checkpoint(folder).estimates
         return own if own.startswith(f"{PREDICTED}:") else estimates
+
+    def carried(self) -> Policy:
+        """The same with all its parts in it: for another machine, which has no such folder."""
+        ordering, placement, _ = self.parts()
+        return replace(self, ordering=ordering, placer=placement)
 
     def names(self) -> dict[str, str]:
         """What a result says of it."""

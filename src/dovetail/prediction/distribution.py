@@ -37,7 +37,7 @@ class Distribution:
     def of_quantiles(cls, quantiles: Floats) -> Distribution:
         """Means worked out from the quantiles, taken as straight lines in the logarithm."""
         logs = np.log(np.maximum(quantiles, SHORTEST))
-        weights = _weights()
+        weights = level_weights()
         return cls(quantiles, np.exp(logs) @ weights, np.exp(logs @ weights))
 
     @classmethod
@@ -72,7 +72,7 @@ class Distribution:
         return Distribution.of_quantiles(left)
 
 
-def _weights() -> Floats:
+def level_weights() -> Floats:
     """How much each level counts in a mean: the probability that it stands for."""
     edges = np.concatenate(([0.0], 0.5 * (LEVELS[1:] + LEVELS[:-1]), [1.0]))
     return np.diff(edges)

@@ -7,6 +7,8 @@ knowledge.estimates("predicted:mixture,order=mean,reserve=q90")    # the same pr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.trace import Trace
 from dovetail.prediction.distribution import Distribution
@@ -20,9 +22,10 @@ PREDICTED = "predicted"
 class Knowledge:
     """What schedulers may be told of the jobs of a trace."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, forecasts: Mapping[str, Distribution] | None = None) -> None:
+        """`forecasts` are those that have been made before, by predictor."""
         self.trace = trace
-        self._forecasts: dict[str, Distribution] = {}
+        self._forecasts = dict(forecasts or {})
 
     def estimates(self, spec: str, seed: int = 0) -> Estimates:
         """As `make_estimates`."""

@@ -2,7 +2,8 @@
 
 Where jobs repeat themselves, history knows the run time to the second; where they do not, trees
 know better. Each group of alike jobs keeps the recent losses of both, and borrows those of the
-next coarser group while it has few of its own.
+next coarser group while it has few of its own. The median is that of one of them, or the plain
+median: the average of two guesses, of which one is right, is often neither.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import numpy as np
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints, Jobs
+from dovetail.prediction.best_median import best_median
 from dovetail.prediction.boosted import boosted_logs
 from dovetail.prediction.calibration import calibrate
 from dovetail.prediction.distribution import LEVELS, MEDIAN, Distribution
+from dovetail.prediction.median import predict_median
 from dovetail.prediction.observed import enforced_limits, log_runs, logs_of
 from dovetail.prediction.recent import predict_by_history
 from dovetail.prediction.similarity import levels_of
@@ -28,11 +31,9 @@ BORROWED = 2.0
 SHARPNESS = 10.0
 """How much weight a lower loss wins: 0.1 less gives a share of 73 %."""
 
-BETTER = 0.9
-"""Of the error of history's median: what the trees' must stay below to be preferred."""
-
-FAR = 0.7
-"""A median that is off by more than a factor of two is just wrong."""
+HANDICAPS = np.array([1.0, 1.0 / 0.9, 1.0])
+"""Of the medians of history, trees and `median`: trees must be better by a tenth to be preferred.
+"""
 
 
 def predict_by_mixture(jobs: Jobs, timeline: Timeline) -> Distribution:
@@ -41,10 +42,13 @@ def predict_by_mixture(jobs: Jobs, timeline: Timeline) -> Distribution:
     history = logs_of(predict_by_history(jobs, timeline))
     logs, most = log_runs(jobs), enforced_limits(jobs, timeline)
     _, groups = levels_of(jobs)
-    mixed, median = _mix(
+    mixed = _mix(
         trees, history, logs, groups, int(groups.max()) + 1,
         timeline.submit, timeline.end, timeline.by_end,
     )  # fmt: skip
+    plain = np.log(predict_median(jobs, timeline).quantiles[:, MEDIAN])
+    medians = np.column_stack((history[:, MEDIAN], trees[:, MEDIAN], plain))
+    median = best_median(medians, HANDICAPS, logs, groups, timeline)
     quantiles = calibrate(mixed[:, : len(LEVELS)], logs, most, timeline)
     _put_median(quantiles, np.minimum(median, most))
     return Distribution.of_logs(quantiles, mixed, most)
@@ -62,29 +66,23 @@ def _put_median(quantiles: Floats, median: Floats) -> None:
 def _mix(
     trees: Floats, history: Floats, logs: Floats, groups: Ints, group_count: int, submit: Floats,
     end: Floats, by_end: Ints,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """All outputs averaged by weights, and the median of the better one."""
-    losses = np.zeros((group_count, 5))  # ended; pinball of both; error of both medians
-    mixed, median = np.empty_like(trees), np.empty(len(trees))
+) -> Floats:  # fmt: skip
+    """All outputs averaged by weights."""
+    losses = np.zeros((group_count, 3))  # ended; pinball of both
+    mixed = np.empty_like(trees)
     ended = 0
     for job in range(len(trees)):
         while ended < len(by_end) and end[by_end[ended]] <= submit[job]:
             other = by_end[ended]
-            new = (
-                _pinball(trees[other], logs[other]),
-                _pinball(history[other], logs[other]),
-                min(abs(trees[other, MEDIAN] - logs[other]), FAR),
-                min(abs(history[other, MEDIAN] - logs[other]), FAR),
-            )
+            new = _pinball(trees[other], logs[other]), _pinball(history[other], logs[other])
             for level in range(groups.shape[1]):
                 if groups[other, level] >= 0:
                     _remember(losses[groups[other, level]], new)
             ended += 1
-        first, second, error, past_error = _recall(losses, groups[job])
+        first, second = _recall(losses, groups[job])
         share = 1.0 / (1.0 + np.exp(SHARPNESS * (second - first)))
         mixed[job] = (1.0 - share) * trees[job] + share * history[job]
-        median[job] = trees[job, MEDIAN] if error < BETTER * past_error else history[job, MEDIAN]
-    return mixed, median
+    return mixed
 
 
 @inner
@@ -97,17 +95,17 @@ def _pinball(row: Floats, log_run: float) -> float:
 
 
 @inner
-def _remember(group: Floats, new: tuple[float, float, float, float]) -> None:
+def _remember(group: Floats, new: tuple[float, float]) -> None:
     group[0] += 1.0
     keep = max(FOLLOWS, 1.0 / group[0])
-    for i in range(4):
+    for i in range(2):
         group[i + 1] += keep * (new[i] - group[i + 1])
 
 
 @inner
-def _recall(losses: Floats, mine: Ints) -> tuple[float, float, float, float]:
+def _recall(losses: Floats, mine: Ints) -> tuple[float, float]:
     """Losses on alike jobs, coarse groups first, finer ones over them."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    a, b = 0.0, 0.0
     for level in range(len(mine) - 1, -1, -1):
         if mine[level] >= 0:
             group = losses[mine[level]]
@@ -115,6 +113,4 @@ def _recall(losses: Floats, mine: Ints) -> tuple[float, float, float, float]:
             own = count / (count + BORROWED)
             a += own * (group[1] - a)
             b += own * (group[2] - b)
-            c += own * (group[3] - c)
-            d += own * (group[4] - d)
-    return a, b, c, d
+    return a, b

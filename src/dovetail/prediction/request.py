@@ -16,6 +16,7 @@ from dovetail.domain.registry import Registry
 from dovetail.prediction.distribution import Distribution
 from dovetail.prediction.gittins import gittins_size
 from dovetail.prediction.predictors import PREDICTORS
+from dovetail.prediction.smith import smith_size
 
 SUMMARIES: Registry[Callable[[Distribution], Floats]] = Registry(
     "summary of a prediction",
@@ -24,6 +25,7 @@ SUMMARIES: Registry[Callable[[Distribution], Floats]] = Registry(
         "mean": lambda forecast: forecast.mean,
         "median": lambda forecast: forecast.quantile(0.5),
         "gittins": gittins_size,
+        "smith": smith_size,
     },
 )
 """One number for a distribution of run times; quantiles are written q5 to q95."""

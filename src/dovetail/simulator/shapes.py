@@ -52,9 +52,10 @@ def shape_tables(options: Table, chunks: Table, kinds: list[Kind]) -> ShapeTable
     shapes["gpus"], shapes["cpus"], shapes["memory"], shapes["kinds"] = columns.T
     shapes["free"] = [_allowed(mask, sizes).sum() for mask in shapes["kinds"].tolist()]
     shapes["watcher"] = -1
-    by_kind = _by_kind(shapes, len(kinds))
     tallies = new_table(rows.Tally, len(kinds) * len(shapes))
-    return ShapeTables(shapes, *by_kind, tallies, *_watchers(len(shapes), int(sizes.sum())))
+    first, last, groups, of_kind = _by_kind(shapes, len(kinds))
+    watchers = _watchers(len(shapes), int(sizes.sum()))
+    return ShapeTables(shapes, first, last, groups, of_kind, tallies, *watchers)
 
 
 def _runs_short(gpus: Ints, asked: Ints, masks: Ints, kinds: list[Kind], what: str) -> Bools:

@@ -80,7 +80,7 @@ def test_action_0_is_the_base_pair_whose_metrics_are_those_of_its_schedule(
     pool = written("2x8:a,2x4:b", *rows, order=order, placement=placement)
     envs = SelectorAllocatorVector(1, pool=pool)
     envs.reset(seed=0)
-    over, infos, turns = False, {}, set()
+    over, infos, turns = False, dict[str, Any](), set[int]()
     while not over:
         turns.add(int(envs.batch.turn[0]))
         _, _, ends, _, infos = envs.step(np.zeros(1, np.int64))

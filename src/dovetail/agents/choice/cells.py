@@ -19,6 +19,9 @@ from dovetail.prediction.request import Request
 LOADS = (0.9, 1.0, 1.1)
 """Times the load that the history has on its cluster."""
 
+LONGEST = 12_000
+"""Jobs that are measured at most, the last ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class CellConfig:
@@ -27,13 +30,15 @@ class CellConfig:
     estimates: str = "predicted"
     loads: tuple[float, ...] = LOADS
     jitters: int = 2  # ways in which arrivals are a little other, at each load
-    longest: int = 12_000  # jobs that are measured at most, the last ones
+    longest: int = LONGEST
     before: float = 2.0  # jobs replayed before the measured ones, as a multiple of these
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.jitters < 1 or not self.loads:
             raise ConfigError("expected one load and one jitter or more")
+        if self.longest < 1:
+            raise ConfigError(f"longest is {self.longest}, expected 1 or more")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,10 @@ FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
 
 
+EARLY = 2
+"""Cells that candidates are first played on, at least one of each site."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChoiceProgress:
     """How many replays are done, and the best so far."""
@@ -47,7 +51,7 @@ class ChoiceProgress:
 
 @dataclass(frozen=True, slots=True)
 class PolicyChoice:
-    """The best heuristic as it is usually run; another candidate if it is clearly ahead of it.
+    """The best candidate if it is clearly ahead of SAF; else the best heuristic as usually run.
 
     Estimates and placements that led by less on one part of a trace lost on the next: on PAI the
     leader by 5 % waited 26 % longer than plain SAF.
@@ -155,7 +159,8 @@ def choose(
     """
     race = _Race(cells, players, reference(estimates), report)
     everywhere = [number for site in cells for number in site.numbers]
-    some = [number for site in cells for number in _spread(site.numbers, 2)]
+    few = max(1, EARLY // len(cells))
+    some = [number for site in cells for number in _spread(site.numbers, few)]
     usual = race.rank(heuristics(estimates), some)[:HEURISTICS]
     best = race.rank(orders(estimates), some)[:FINALISTS]
     best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
@@ -167,8 +172,8 @@ def choose(
         ranked = kept if slurm in kept else [*kept, slurm]
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
     plain = next(one for one in ranked if one in set(heuristics(estimates)))
-    ahead = table[0][1].gain - race.score(plain, everywhere).gain
-    return PolicyChoice(ranked[0] if ahead <= -AHEAD else plain, table)
+    clearly = table[0][1].gain <= -AHEAD  # scores are against the reference
+    return PolicyChoice(ranked[0] if clearly else plain, table)
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:

@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 
 from dovetail.agents.choice.candidates import PolicyCandidate
-from dovetail.agents.choice.cells import LOADS, CellConfig, SiteHistory, cut, validation_cells
+from dovetail.agents.choice.cells import (
+    LOADS,
+    LONGEST,
+    CellConfig,
+    SiteHistory,
+    cut,
+    validation_cells,
+)
 from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
 from dovetail.agents.history import facts
@@ -48,6 +55,7 @@ class TrainingConfig:
     spread: float = 0.5  # of the family's scales
     validate_every: int = 4
     patience: int = 3  # validations without improvement
+    longest: int = LONGEST  # jobs of the validation part that are measured at most, at each load
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -89,7 +97,7 @@ def learn(lesson: Lesson, config: TrainingConfig) -> Checkpoint:
     """The best member of the family on validation; goes on where it stopped."""
     choice = lesson.choice
     drawn = [_learning_cells(history, config) for history in lesson.histories]
-    cells = CellConfig(config.estimates, jitters=1, seed=config.seed + 1)
+    cells = CellConfig(config.estimates, jitters=1, longest=config.longest, seed=config.seed + 1)
     judged = [list(validation_cells(history, cells)) for history in lesson.histories]
     every = [*chain(*drawn), *chain(*judged)]
     with lesson.engine(every, lesson.workers) as players:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dovetail.agents.choice.cells import LONGEST
 from dovetail.agents.ppo.config import PpoConfig
 from dovetail.agents.promised import promised_tail
 from dovetail.domain.errors import ConfigError
@@ -39,6 +40,7 @@ class SelectorAllocatorSettings:
     ppo: PpoConfig = PpoConfig(actor_rate=1e-3)  # noqa: RUF009 - it is frozen
     validate_every: int = 3  # epochs
     patience: int = 4  # validations without improvement
+    longest: int = LONGEST  # jobs of the validation part that choice and gate measure, at each load
     seed: int = 0
 
     def __post_init__(self) -> None:

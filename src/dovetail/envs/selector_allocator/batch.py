@@ -97,7 +97,7 @@ class SelectorAllocatorBatch:
 
     def ended(self) -> dict[str, NDArray[Any]]:
         """Of the episodes that ended with the last step: the metrics, ours and the base pair's."""
-        found = {"window": self.stage.played.copy()}
+        found: dict[str, NDArray[Any]] = {"window": self.stage.played.copy()}
         for i, name in enumerate(METRIC_NAMES):
             found[name] = self.pair.final[:, i].copy()
             found[f"base_{name}"] = self.pool.base[self.stage.played, i]

@@ -79,7 +79,7 @@ class Game:
     def look(self, agent: str) -> Look:
         """What an agent sees; one that is not asked sees nothing and has its last action only."""
         space = observation_space(agent)
-        seen = {name: np.zeros(part.shape, part.dtype) for name, part in space.items()}
+        seen: Look = {name: np.zeros_like(part.low) for name, part in space.items()}
         if self.over or agent != self.agent:
             seen["action_mask"][-1] = 1
             return seen
@@ -130,7 +130,7 @@ class Game:
         return found
 
 
-def observation_space(agent: str) -> spaces.Dict:
+def observation_space(agent: str) -> Any:
     """Rows to choose from and which of them are legal; for the selector the cluster by kinds."""
     jobs = agent == SELECTOR
     rows, width = (SHOWN, len(FEATURES)) if jobs else (CLASSES, len(NODE_FEATURES))

@@ -65,7 +65,7 @@ def accrue(w: World, carried: int, begin: float, over: bool, out: Floats) -> Non
     wait, turnaround, slow, busy, last, count = 0.0, 0.0, 0.0, 0.0, begin, 0
     for job in range(carried, w.job_count):
         mine = runs[job]
-        if mine.demand < 0:
+        if mine.demand < 0 or mine.refused:
             continue
         count += 1
         if job >= w.submitted:

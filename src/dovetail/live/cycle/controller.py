@@ -16,7 +16,7 @@ from dovetail.live.backends.base import Backend, BackendError
 from dovetail.live.config import LiveConfig
 from dovetail.live.cycle.actuator import Actuator, Clocks
 from dovetail.live.cycle.decider import Decider
-from dovetail.live.cycle.estimates import from_history
+from dovetail.live.cycle.estimates import JournalPredictor
 from dovetail.live.cycle.plan import CyclePlan, Decides, make_plan
 from dovetail.live.cycle.policy import load_policy, model_trained
 from dovetail.live.cycle.queue_window import Estimate
@@ -31,6 +31,8 @@ from dovetail.live.ledger import Ledger
 from dovetail.live.model.mark import is_marked
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
+from dovetail.policies.policy import Policy
+from dovetail.prediction.knowledge import is_predicted
 from dovetail.telemetry.monitor import NodeReading
 
 HOUR = 3600.0
@@ -211,7 +213,8 @@ class LiveController:
         if self._decider is None:
             name = self.config.policy
             try:
-                self._decider = Decider(load_policy(name), self.config.act, self._estimate())
+                policy = load_policy(name)
+                self._decider = Decider(policy, self.config.act, self._estimate(policy))
             except Exception as error:  # a damaged file can fail in any way
                 raise ConfigError(
                     f"policy {name} cannot be loaded: {_words(error)}; mend it (it is tried again "
@@ -219,12 +222,13 @@ class LiveController:
                 ) from error
         return self._decider
 
-    def _estimate(self) -> Estimate | None:
+    def _estimate(self, policy: Policy) -> Estimate | None:
         """Run times predicted from what the journal saw, where that is wanted; None: limits."""
-        if self.config.estimates != "predicted":
+        if not is_predicted(self.config.estimates):
             return None
         past = self.journal.past
-        return from_history(past.ended(past.last_wall() - self.config.twin.days * 24 * HOUR))
+        ended = past.ended(past.last_wall() - self.config.twin.days * 24 * HOUR)
+        return JournalPredictor(ended, policy.told(self.config.estimates))
 
     def take(self, config: LiveConfig) -> None:
         """Go on with another configuration; its policy is loaded anew."""
@@ -236,7 +240,7 @@ class LiveController:
             self._sent.popleft()
         if steady - self._waits_asked >= REFRESH:
             self._waits, self._waits_asked = self._recent_waits(), steady
-            if self.config.estimates == "predicted":
+            if is_predicted(self.config.estimates):
                 self._decider = None  # made anew with what has ended since
         own = self.ledger.view
         return Situation(

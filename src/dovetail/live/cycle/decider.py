@@ -17,7 +17,6 @@ from operator import itemgetter
 
 import numpy as np
 
-from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
@@ -127,7 +126,7 @@ class Decider:
             self._order,
             self._place,
             Backfill.EASY,
-            Estimates("limit", trace.jobs.limit),
+            queue.estimates,
             HISTORY,
             queue.window,
         )

@@ -24,6 +24,7 @@ import numpy as np
 
 from dovetail.domain.cluster import ANY_TYPE, MAX_GPUS_PER_NODE, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Floats, Ints, JobColumns
 from dovetail.domain.trace import Trace
 from dovetail.live.cycle.waiting_table import SEVERAL, WaitingColumns, WaitingTable
@@ -34,7 +35,9 @@ from dovetail.simulator.layout import MAX_KINDS, kinds_of
 NO_LIMIT = 24 * 3600.0
 """Seconds that a job without any limit is taken to run."""
 
-Estimate = Callable[[Sequence[LiveJob]], Floats]
+Estimate = Callable[[Sequence[LiveJob], float], Estimates]
+"""What is told of jobs at a moment: one number for the order, one for reservations."""
+
 _ID, _LIMIT, _PRIORITY = (
     itemgetter(LiveJob._fields.index(name)) for name in ("id", "limit", "priority")
 )
@@ -47,6 +50,7 @@ class QueueWindow:
     cluster: Cluster
     window: Window
     ids: Ints  # [rows] LiveJob.id
+    estimates: Estimates  # [rows] what the policy is told of their run times
     left_out: Mapping[int, str] = field(default_factory=dict)  # job -> why it has no row
 
 
@@ -67,7 +71,7 @@ class QueueWindows:
     """
 
     def __init__(self, estimate: Estimate | None = None) -> None:
-        self._estimate = estimate or by_limit
+        self._estimate = estimate or told_by_limit
         self._key: object = None
         self._cluster: Cluster | None = None
         self._waiting = WaitingTable()
@@ -82,9 +86,9 @@ class QueueWindows:
         if not jobs:
             raise ClusterError("no job runs or waits for GPUs: nothing to decide")
         ids = np.fromiter(map(_ID, jobs), np.int64, len(jobs))
-        seconds = self._estimate(jobs)
-        order, window = _window(snapshot, cluster, pieces, waiting, self._waiting, seconds)
-        return QueueWindow(cluster, window, ids[order], left_out)
+        told = self._estimate(jobs, snapshot.time)
+        order, window = _window(snapshot, cluster, pieces, waiting, self._waiting, told.reserve)
+        return QueueWindow(cluster, window, ids[order], told.take(order), left_out)
 
     def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
         usable = [
@@ -162,8 +166,13 @@ def _coarse(cluster: Cluster) -> Cluster:
     )
 
 
+def told_by_limit(jobs: Sequence[LiveJob], now: float) -> Estimates:
+    """The users' limits as estimates, whatever the time."""
+    return Estimates("limit", by_limit(jobs))
+
+
 def by_limit(jobs: Sequence[LiveJob]) -> Floats:
-    """Estimates from the users' limits."""
+    """Seconds by the users' limits."""
     seconds = np.fromiter(map(_LIMIT, jobs), np.float64, len(jobs))
     return np.where((seconds > 0) & (seconds <= TEN_YEARS), seconds, NO_LIMIT)
 

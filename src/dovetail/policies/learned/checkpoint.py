@@ -115,6 +115,7 @@ def _again(card: Mapping[str, Any]) -> list[str]:
     config = card["config"]
     for name in ("epochs", "estimates", "seed"):
         words += [f"--{name}", config[name]] if name in config else []
+    words += ["--set", f"longest={config['longest']}"] if "longest" in config else []
     command = " ".join(shlex.quote(_cell(word)) for word in words)
     return [
         "To make it again, with the files of these traces (and the `--jobs` and `--load` that "

@@ -1,0 +1,40 @@
+"""One number for a distribution: Smith's rule beside plain means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dovetail.prediction.distribution import LEVELS, Distribution
+from dovetail.prediction.request import Summary
+
+
+def told(summary: str, *rows: list[float]) -> list[float]:
+    found: list[float] = Summary(summary).of(Distribution.of_quantiles(np.array(rows))).tolist()
+    return found
+
+
+def test_of_a_run_time_that_is_known_every_summary_is_the_run_time() -> None:
+    for name in ("log-mean", "mean", "median", "q80", "gittins", "smith"):
+        assert told(name, [600.0] * len(LEVELS)) == pytest.approx([600.0], rel=0.06)
+
+
+def test_smith_puts_a_job_that_may_fail_at_once_before_one_as_long_in_the_mean() -> None:
+    fails_often = [20.0] * 5 + [1000.0] * 6
+    mean = told("mean", fails_often)[0]
+    unsure, sure = told("smith", fails_often, [mean] * len(LEVELS))
+    assert unsure < 0.5 * sure
+
+
+def test_smith_is_the_exchange_that_costs_least() -> None:
+    """Two jobs on one machine: the order by size over cost has the least expected slowdown."""
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        rows = np.sort(np.exp(random.normal(6.0, 2.0, (2, len(LEVELS)))), axis=1) + 1.0
+        forecast = Distribution.of_quantiles(rows)
+        edges = np.concatenate(([0.0], 0.5 * (LEVELS[1:] + LEVELS[:-1]), [1.0]))
+        cost = (1.0 / np.maximum(rows, 10.0)) @ np.diff(edges)
+        first_waits_not = forecast.mean[0] * cost[1]  # the second waits for the first
+        second_waits_not = forecast.mean[1] * cost[0]
+        size = Summary("smith").of(forecast)
+        assert (size[0] < size[1]) == (first_waits_not < second_waits_not)
