@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo docs test quick check fuzz bench bench-rltune bench-marl bench-adlro bench-mig bench-slurm bench-fidelity clean
+.PHONY: demo docs test test-slurm-quick test-slurm-versions quick check fuzz bench bench-rltune bench-marl \
+	bench-adlro bench-mig bench-slurm bench-fidelity clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -30,6 +31,13 @@ test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	$(ONE_THREAD) $(BIN)/python -m tests.warm_up; \
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types && exit $$tests
+
+test-slurm-quick: $(VENV)/.dev  ## the tests that speak with Slurm most, on Debian trixie's and sid's; root
+	$(ONE_THREAD) $(PYTHON) -m tests.slurm_versions check quick
+
+test-slurm-versions: $(VENV)/.dev  ## all live tests on three versions of Slurm, most of an hour; root
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/live
+	$(ONE_THREAD) $(PYTHON) -m tests.slurm_versions check everything
 
 quick: $(VENV)/.dev  ## the tests for every save: no Slurm, no training, a minute or so
 	$(BIN)/ruff check

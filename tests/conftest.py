@@ -26,6 +26,7 @@ LONG = (
     "tests/cli/test_interrupts.py",
     "tests/simulator/test_against_counting.py",
     "tests/live/service/test_daemon.py",
+    "tests/live/systemd",
     "tests/agents",
     "tests/mig/agents",
     "tests/docs/test_site.py",

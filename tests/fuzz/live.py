@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,68 +18,34 @@ from dovetail.live.install.slurm_conf import with_block, without_block
 from dovetail.slurm.conf import includes_of, lines_of, settings_of_conf
 from tests.fuzz.mutations import spoil_json, spoil_text
 from tests.fuzz.target import Target
-from tests.live.backends.test_job_rows import DEFAULTS
+from tests.live.recordings import VERSIONS, Question, Recorded, rest_answers
 from tests.traces.test_cluster_files import FILES
 
-SAMPLES = Path(__file__).parents[1] / "live" / "backends" / "samples"
-VERSIONS = ("22.05", "23.02", "23.11", "24.05", "25.05")
-TEXTS = {
-    ("scontrol", "node"): "scontrol-d-show-nodes.txt",
-    ("scontrol", "partition"): "scontrol-show-partitions.txt",
-    ("scontrol", "reservation"): "scontrol-show-reservations.txt",
-    ("scontrol", "config"): "scontrol-show-config.txt",
-    ("scontrol", "job"): "scontrol-d-show-jobs.txt",
-    ("scontrol", "ping"): "scontrol-ping.txt",
-}
-LINES = {
-    "tasks": "7 1-3\n9 5\n",
-    "avoided": "7 n1,n2\n9 n[3-5]\n",
-    "sprio": "7 1500 0 0 100 200 0 1000 100 0 |cpu=3,gres/gpu=20\n9 1 0 0 0 0 0 0 0 0 |\n",
-    "sshare": "root||1|0\n root|root|1|0\nphysics||parent|2000\n physics|ada|7|1999\n",
-    "sacctmgr": "normal\nhigh\n",
-}
 
-
-class SpoiltAnswers:
+class SpoiltAnswers(Recorded):
     """Answers that a real Slurm gave, one of them spoilt."""
 
-    timeout = 1.0
-
     def __init__(self, random: Random, version: str) -> None:
-        self.random, self.version = random, version
-        self.spoilt = random.choice(("squeue", "sinfo", *LINES, *TEXTS))
+        super().__init__(version)
+        self.random = random
+        self.spoilt = random.choice(list(self.answers))
 
     def run(self, program: str, *words: str, stdin: str = "") -> Answer:
-        return Answer(self.ask(program, *words).encode("utf-8", "replace"), "", 0)
-
-    def ask(self, program: str, *words: str) -> str:
+        question, _ = Question.of((program, *words), stdin)
+        if question not in self.answers:
+            # After a job that no Slurm has ever named.
+            return Answer(b"", f"{program}: error: Invalid job id specified\n", 1)
+        answer = super().run(program, *words, stdin=stdin)
+        if question != self.spoilt:
+            return answer
+        text = answer.output.decode()
         if "--json" in words:
-            text = (SAMPLES / self.version / f"{program}.json").read_text()
-            spoilt = spoil_json(text, self.random).decode("utf-8", "replace")
-            return spoilt if program == self.spoilt else text
-        if program == "squeue":
-            if "-O" in words:
-                return self._told("squeue", self._rows(words[-1]))
-            program = "avoided" if words[-1].endswith("%x") else "tasks"
-        if program in LINES:
-            return self._told(program, LINES[program])
-        key = next(key for key in TEXTS if key[0] == program and key[1] in words)
-        return self._told(key, (SAMPLES / "22.05" / TEXTS[key]).read_text())
-
-    def _told(self, key: object, text: str) -> str:
-        return spoil_text(text, self.random) if key == self.spoilt else text
-
-    def _rows(self, asked: str) -> str:
-        fields = [field.partition(":") for field in asked.split(",")]
-        rows = []
-        for number, state in enumerate(("PENDING", "RUNNING", "PENDING", "COMPLETING"), start=7):
-            job = {**DEFAULTS, "JobID": str(number), "JobArrayID": f"7_{number}", "State": state}
-            rows.append("".join(job[name] + suffix for name, _, suffix in fields))
-        return "".join(f"{row}\n" for row in rows)
+            return replace(answer, output=spoil_json(text, self.random))
+        return replace(answer, output=spoil_text(text, self.random).encode("utf-8", "replace"))
 
 
 def read_json(random: Random, folder: Path) -> None:
-    answers: Any = SpoiltAnswers(random, random.choice(VERSIONS))
+    answers = SpoiltAnswers(random, random.choice(VERSIONS))
     backend = SlurmBackend("json", answers, JsonReader(answers))
     backend.read()
     with in_known_shape():
@@ -86,7 +53,7 @@ def read_json(random: Random, folder: Path) -> None:
 
 
 def read_text(random: Random, folder: Path) -> None:
-    answers: Any = SpoiltAnswers(random, "22.05")
+    answers = SpoiltAnswers(random, random.choice(VERSIONS))
     backend = SlurmBackend("text", answers, TextReader(answers))
     backend.read()
     backend.read()  # what was asked before is kept
@@ -95,8 +62,8 @@ def read_text(random: Random, folder: Path) -> None:
 
 
 def read_rest(random: Random, folder: Path) -> None:
-    name, read = random.choice((("rest-jobs", jobs_of), ("rest-nodes", nodes_of)))
-    text = (SAMPLES / "22.05" / f"{name}.json").read_text()
+    name, read = random.choice((("GET jobs", jobs_of), ("GET nodes", nodes_of)))
+    text = rest_answers(random.choice(VERSIONS))[name].text.decode()
     reader: Callable[[Any], object] = read
     with in_known_shape():
         reader(answer_of(spoil_json(text, random), "slurmrestd"))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import Backend, Unreachable
-from dovetail.live.config import SlurmConfig
 from dovetail.live.model.decision import Change, Knob, Value
 from dovetail.live.model.snapshot import LiveJob, Snapshot
 from tests.live.slurm import SMALL_LAYOUT, Cluster, Job, Options, why_not
 
-OPTIONS = Options(nodes=SMALL_LAYOUT, rest="local")
+OPTIONS = Options(nodes=SMALL_LAYOUT, rest="jwt")
 EVIL = "evil\nname|x\x1b[31m\x1f\x1e#,:'\"" + "y" * 900
 
 READERS = ("commands", "json", "rest")
@@ -37,12 +37,7 @@ def queue(live: Cluster) -> Iterator[Cluster]:
 
 
 def backend(name: str, cluster: Cluster, timeout: float = 30.0) -> Backend:
-    config = SlurmConfig(
-        conf=str(cluster.layout.slurm_conf),
-        rest_url=f"unix:{cluster.layout.rest_socket}",
-        timeout=timeout,
-    )
-    return BACKENDS[name](config)
+    return BACKENDS[name](replace(cluster.rest.config, timeout=timeout))
 
 
 def change(job: LiveJob, knob: Knob, after: Value) -> Change:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from dovetail.live.backends.base import Unreadable
 from dovetail.live.backends.slurm.job_rows import JobRows
 from dovetail.live.model.snapshot import LiveJob
+from tests.live.recordings import VERSIONS, Recorded
+from tests.live.recordings.queue import EVIL
 
 
 def printed(rows: JobRows, jobs: list[dict[str, str]]) -> tuple[str, str]:
@@ -25,71 +27,47 @@ def printed(rows: JobRows, jobs: list[dict[str, str]]) -> tuple[str, str]:
     return "".join(f"{line}\n" for line in lines), token
 
 
-DEFAULTS = {
-    "JobID": "7",
-    "JobArrayID": "7",
-    "State": "PENDING",
-    "Reason": "Priority",
-    "PriorityLong": "1500",
-    "EligibleTime": "1794801972",
-    "StartTime": "1794809999",
-    "EndTime": "1794813599",
-    "UserName": "ada",
-    "Account": "physics",
-    "Partition": "gpu,late",
-    "QOS": "normal",
-    "SubmitTime": "1794801972",
-    "TimeLimit": "1-00:30:00",
-    "tres-alloc": "cpu=2,mem=200M,node=2,billing=2,gres/gpu=8,gres/gpu:p100=8",
-    "tres-per-job": "N/A",
-    "tres-per-node": "gres:gpu:p100:4",
-    "tres-per-socket": "N/A",
-    "tres-per-task": "N/A",
-    "NumTasks": "2",
-    "Feature": "(null)",
-    "ReqNodes": "",
-    "NodeList": "",
-    "Dependency": "(null)",
-    "Reservation": "(null)",
-    "HetJobID": "N/A",
-    "RestartCnt": "0",
-    "Nice": "0",
-    "Name": "train",
-    "admin_comment": "(null)",
-}
+RECORDED = {row["Name"]: row for row in Recorded("22.05").job_rows()}
+DEFAULTS = RECORDED["theirs"]
+"""A job that waits, as Slurm printed it."""
 
 
 def parsed(rows: JobRows, *jobs: dict[str, str]) -> tuple[list[LiveJob], list[str]]:
     return rows.parse(*printed(rows, list(jobs)))
 
 
-def test_a_row_becomes_a_job() -> None:
-    (job,), doubts = parsed(JobRows(), {"admin_comment": "dovetail:sla", "Nice": "-5"})
+def recorded(version: str) -> dict[str, LiveJob]:
+    answers, rows = Recorded(version), JobRows()
+    token, words = rows.question()
+    jobs, doubts = rows.parse(answers.said("squeue", *words), token)
     assert doubts == []
-    assert (job.id, job.label, job.state, job.reason, job.name) == (
-        7,
-        "7",
-        "PENDING",
-        "Priority",
-        "train",
-    )
-    assert (job.gpus, job.gpu_type, job.nodes, job.cpus) == (8, "p100", 2, 2.0)
-    assert job.memory_gb == 200 / 1024
-    assert job.limit == 86400 + 1800
-    assert job.partitions == ("gpu", "late")
-    assert (job.comment, job.nice, job.priority) == ("dovetail:sla", -5, 1500)
+    assert len(jobs) == len(answers.job_rows())
+    return {job.name: job for job in jobs}
 
 
-def test_a_pending_job_has_no_start_and_a_running_one_no_end() -> None:
-    (waits,), _ = parsed(JobRows(), {})
-    (runs,), _ = parsed(JobRows(), {"State": "RUNNING", "NodeList": "p100-[1-2]"})
-    (ended,), _ = parsed(JobRows(), {"State": "TIMEOUT"})
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_row_becomes_a_job(version: str) -> None:
+    jobs = recorded(version)
+    tasks, held = jobs["tasks"], jobs["held"]
+    assert (tasks.gpus, tasks.gpu_type, tasks.nodes, tasks.cpus) == (6, "p100", 2, 2.0)
+    assert tasks.memory_gb == 200 / 1024
+    assert (tasks.state, tasks.label, tasks.limit) == ("PENDING", str(tasks.id), 3600)
+    assert jobs["choosy"].partitions == ("gpu", "late")
+    assert (held.comment, held.held, jobs["nice"].nice) == ("dovetail:sla", True, 100)
+    assert jobs["frozen"].priority == 4_000_000
+    assert jobs[EVIL].gpus == 4
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_pending_job_has_no_start_and_a_running_one_no_end(version: str) -> None:
+    jobs = recorded(version)
+    waits, runs, ended = jobs["first"], jobs["wide"], jobs["failed"]
     assert math.isnan(waits.start)
     assert math.isnan(waits.end)
-    assert runs.start == 1794809999
+    assert runs.start >= runs.submit
     assert math.isnan(runs.end)
     assert runs.hosts == ("p100-1", "p100-2")
-    assert ended.end == 1794813599
+    assert ended.end >= ended.start
 
 
 def test_a_job_that_waits_to_be_requeued_is_pending() -> None:
@@ -122,7 +100,7 @@ def test_no_name_breaks_or_forges_a_row(name: str, comment: str) -> None:
 def test_yesterdays_token_in_a_name_forges_nothing(token: str) -> None:
     forged = f"x{token}(null){token}{token}\n666\x1f666\x1fPENDING"
     jobs, doubts = parsed(JobRows(), {"Name": forged}, {"JobID": "8"})
-    assert [job.id for job in jobs] == [7, 8]
+    assert [job.id for job in jobs] == [int(DEFAULTS["JobID"]), 8]
     assert doubts == []
 
 
@@ -138,7 +116,7 @@ def test_a_row_that_cannot_be_read_is_a_doubt_that_is_safe_to_print() -> None:
     jobs, doubts = parsed(JobRows(), {"PriorityLong": "\x1b[31mhigh"}, {"JobID": "8"})
     assert [job.id for job in jobs] == [8]
     (doubt,) = doubts
-    assert "job 7" in doubt
+    assert f"job {DEFAULTS['JobID']}" in doubt
     assert "\x1b" not in doubt
 
 

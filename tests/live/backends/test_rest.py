@@ -6,7 +6,7 @@ import json
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from dovetail.live.backends.base import Unreachable, Unreadable
 from dovetail.live.backends.slurm.rest import RestClient, RestWriter, address_of, read_token
 from dovetail.live.config import SlurmConfig
 from dovetail.live.model.decision import Change, Knob, Result, Value
+from tests.live.recordings import VERSIONS, rest_answers
 
 Answer = tuple[int, Any]
 Ask = Callable[[str, str, Any, Any], Answer]  # method, path, headers, body
@@ -26,7 +27,7 @@ Ask = Callable[[str, str, Any, Any], Answer]  # method, path, headers, body
 
 @contextmanager
 def service(path: Path, answer: Ask) -> Iterator[SlurmConfig]:
-    """A web server on a socket that answers as `answer` says: for versions not installed here."""
+    """A web server on a socket that answers as `answer` says."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -56,30 +57,47 @@ def service(path: Path, answer: Ask) -> Iterator[SlurmConfig]:
             thread.join()
 
 
-def offering(*versions: int, rest: Ask) -> Ask:
+NEWEST = {"22.05": 38, "24.11": 42, "26.05": 45}
+"""Versions of its API that each Slurm offers and we know."""
+every_version = pytest.mark.parametrize("version", VERSIONS)
+
+
+def slurmrestd(version: str, **instead: str) -> Ask:
+    """As one of this version answered: what was asked for, or instead of it something else."""
+    said = rest_answers(version)
+
     def answer(method: str, path: str, headers: Any, body: Any) -> Answer:
+        api, _, what = path.rpartition("/")
         if path == "/openapi/v3":
-            return 200, {"paths": {f"/slurm/v0.0.{number}/jobs": {} for number in versions}}
-        return rest(method, path, headers, body)
+            name = "GET /openapi/v3"
+        elif f"/v0.0.{NEWEST[version]}" not in api:
+            return 404, b""
+        else:
+            name = instead.get(method, "a priority" if method == "POST" else f"GET {what}")
+        return said[name].status, said[name].text
 
     return answer
 
 
-def empty(method: str, path: str, headers: Any, body: Any) -> Answer:
-    return 200, {"errors": [], "path": path}
+def without_list(answer: Ask) -> Ask:
+    def only(method: str, path: str, headers: Any, body: Any) -> Answer:
+        return (404, b"") if path == "/openapi/v3" else answer(method, path, headers, body)
+
+    return only
 
 
-def test_the_newest_version_that_both_know_is_used(tmp_path: Path) -> None:
-    with service(tmp_path / "s", offering(38, 41, 44, 99, rest=empty)) as config:
-        assert RestClient(config).get("jobs")["path"] == "/slurm/v0.0.44/jobs"
+@every_version
+def test_the_newest_version_that_both_know_is_used(tmp_path: Path, version: str) -> None:
+    with service(tmp_path / "s", slurmrestd(version)) as config:
+        client = RestClient(config)
+        assert len(client.get("jobs")["jobs"]) > 15
+        assert client.version == NEWEST[version]
 
 
-def test_without_a_list_of_versions_they_are_tried(tmp_path: Path) -> None:
-    def only_42(method: str, path: str, headers: Any, body: Any) -> Answer:
-        return empty(method, path, headers, body) if "/v0.0.42/" in path else (404, b"no")
-
-    with service(tmp_path / "s", only_42) as config:
-        assert RestClient(config).version == 42
+@every_version
+def test_without_a_list_of_versions_they_are_tried(tmp_path: Path, version: str) -> None:
+    with service(tmp_path / "s", without_list(slurmrestd(version))) as config:
+        assert RestClient(config).version == NEWEST[version]
 
 
 def test_a_service_without_any_known_version_is_unreadable(tmp_path: Path) -> None:
@@ -91,18 +109,37 @@ def test_a_service_without_any_known_version_is_unreadable(tmp_path: Path) -> No
 
 
 def test_errors_with_status_200_are_failures(tmp_path: Path) -> None:
-    wrong = {"errors": [{"error": "Unable to contact slurm controller"}], "jobs": []}
+    assert rest_answers("22.05")["no number"].status == 200
     with (
-        service(tmp_path / "s", offering(40, rest=lambda *_: (200, wrong))) as config,
-        pytest.raises(Unreachable, match="Unable to contact"),
+        service(tmp_path / "s", slurmrestd("22.05", GET="no number")) as config,
+        pytest.raises(Unreachable, match="Invalid priority"),
     ):
         RestClient(config).get("jobs")
+
+
+@every_version
+def test_a_controller_that_is_down_is_a_failure(tmp_path: Path, version: str) -> None:
+    with (
+        service(tmp_path / "s", slurmrestd(version, GET="controller down")) as config,
+        pytest.raises(Unreachable, match="slurmrestd"),
+    ):
+        RestClient(config).get("jobs")
+
+
+def failing(version: str, status: int) -> Ask:
+    """With nothing but a status for whatever it is asked after it was found."""
+
+    def answer(method: str, path: str, headers: Any, body: Any) -> Answer:
+        found = path == "/openapi/v3"
+        return slurmrestd(version)(method, path, headers, body) if found else (status, b"")
+
+    return answer
 
 
 @pytest.mark.parametrize(("status", "word"), [(401, "rest_token_file"), (500, "answers 500")])
 def test_other_statuses_are_failures(tmp_path: Path, status: int, word: str) -> None:
     with (
-        service(tmp_path / "s", offering(40, rest=lambda *_: (status, b""))) as config,
+        service(tmp_path / "s", failing("24.11", status)) as config,
         pytest.raises(Unreachable, match=word),
     ):
         RestClient(config).get("jobs")
@@ -114,39 +151,19 @@ def test_nobody_listens(tmp_path: Path) -> None:
 
 
 def test_an_upgrade_is_noticed(tmp_path: Path) -> None:
-    offered = [40]
+    runs = ["24.11"]
 
     def answer(method: str, path: str, headers: Any, body: Any) -> Answer:
-        return empty(method, path, headers, body) if f".{offered[0]}/" in path else (404, b"no")
+        return slurmrestd(runs[0])(method, path, headers, body)
 
-    def all_of_it(*question: Any) -> Answer:
-        return offering(*offered, rest=answer)(*question)
-
-    with service(tmp_path / "s", all_of_it) as config:
+    with service(tmp_path / "s", answer) as config:
         client = RestClient(config)
         client.get("jobs")
-        offered[0] = 43
+        runs[0] = "26.05"
         with pytest.raises(Unreachable):
             client.get("jobs")
-        assert client.get("jobs")["path"] == "/slurm/v0.0.43/jobs"
-
-
-def test_the_token_travels_with_its_user(tmp_path: Path) -> None:
-    token = tmp_path / "token"
-    token.write_text("SLURM_JWT=abc.def-1\n")
-    token.chmod(0o600)
-    seen = []
-
-    def answer(method: str, path: str, headers: Any, body: Any) -> Answer:
-        seen.append((headers["X-SLURM-USER-NAME"], headers["X-SLURM-USER-TOKEN"]))
-        return 200, {"errors": []}
-
-    with service(tmp_path / "s", offering(40, rest=answer)) as plain:
-        config = SlurmConfig(
-            rest_url=plain.rest_url, rest_user="dovetail", rest_token_file=str(token)
-        )
-        RestClient(config).get("jobs")
-    assert seen == [("dovetail", "abc.def-1")]
+        assert client.get("jobs")["jobs"]
+        assert client.version == NEWEST["26.05"]
 
 
 @pytest.mark.parametrize(("mode", "text"), [(0o644, "abc"), (0o640, "abc"), (0o600, "a\nb: c")])
@@ -189,21 +206,14 @@ def change(label: str, knob: Knob, after: Value = 5) -> Change:
     return Change(1, label, knob, None, after, "")
 
 
-def writing(tmp_path: Path, version: int, rest: Ask) -> AbstractContextManager[SlurmConfig]:
-    return service(tmp_path / "s", offering(version, rest=rest))
-
-
-@pytest.mark.parametrize(
-    ("version", "sent"), [(38, 70), (42, {"set": True, "infinite": False, "number": 70})]
-)
-def test_priorities_go_through_rest_and_all_else_does_not(
-    tmp_path: Path, version: int, sent: Any
-) -> None:
-    posted = []
+@every_version
+def test_priorities_go_through_rest_and_all_else_does_not(tmp_path: Path, version: str) -> None:
+    posted, real = [], slurmrestd(version)
 
     def answer(method: str, path: str, headers: Any, body: Any) -> Answer:
-        posted.append((method, path.rsplit("/", 1)[1], body))
-        return 200, {"errors": []}
+        if method == "POST":
+            posted.append((path.rsplit("/", 1)[1], body))
+        return real(method, path, headers, body)
 
     inner = Inner()
     changes = [
@@ -212,29 +222,35 @@ def test_priorities_go_through_rest_and_all_else_does_not(
         change("3_[1-2]", Knob.PRIORITY, 70),
         change("4", Knob.SITE_FACTOR),
     ]
-    with writing(tmp_path, version, answer) as config:
+    with service(tmp_path / "s", answer) as config:
         results = RestWriter(inner, RestClient(config)).apply(changes)  # type: ignore[arg-type]
     assert [result.change for result in results] == changes
     assert all(result.done for result in results)
-    assert posted == [("POST", "2", {"priority": sent})]
+    sent = 70 if version == "22.05" else {"set": True, "infinite": False, "number": 70}
+    assert posted == [("2", {"priority": sent})]
     assert inner.seen == [["1"], ["3_[1-2]", "4"]]
 
 
-def test_a_refused_priority_comes_back_in_slurms_words(tmp_path: Path) -> None:
-    wrong = {"errors": [{"error": "Invalid job id specified"}]}
-    late = {"errors": [], "results": [{"job_id": 2, "error_code": 2021, "error": "Too late"}]}
-    for number, answer in enumerate((wrong, late)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        with writing(folder, 42, lambda *_, said=answer: (200, said)) as config:
-            writer = RestWriter(Inner(), RestClient(config))  # type: ignore[arg-type]
-            (result,) = writer.apply([change("2", Knob.PRIORITY)])
-        assert not result.done
-        assert "Invalid job id" in result.error or "Too late" in result.error
+@every_version
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("a priority of no job", "Invalid job id"),
+        ("a priority too late", "Job has already finished"),
+    ],
+)
+def test_a_refused_priority_comes_back_in_slurms_words(
+    tmp_path: Path, version: str, case: str, words: str
+) -> None:
+    with service(tmp_path / "s", slurmrestd(version, POST=case)) as config:
+        writer = RestWriter(Inner(), RestClient(config))  # type: ignore[arg-type]
+        (result,) = writer.apply([change("2", Knob.PRIORITY)])
+    assert not result.done
+    assert words in result.error
 
 
 def test_a_priority_out_of_range_is_not_posted(tmp_path: Path) -> None:
-    with writing(tmp_path, 42, lambda *_: (500, b"never asked")) as config:
+    with service(tmp_path / "s", failing("24.11", 500)) as config:
         writer = RestWriter(Inner(), RestClient(config))  # type: ignore[arg-type]
         (result,) = writer.apply([change("2", Knob.PRIORITY, 0)])
     assert result.error.startswith("not sent")

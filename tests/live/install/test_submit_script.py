@@ -152,9 +152,9 @@ def test_arrays_and_other_users_get_factors_as_well(full: Cluster, folder: Path)
     array = full.submit(gpus=2, extra=("--array=1-3",))
     assert factor_of(full, array) == 2000
     if os.geteuid() == 0:
-        as_nobody = ["setpriv", "--reuid=nobody", "--clear-groups", "sbatch", "--parsable"]
+        as_another = ["setpriv", "--reuid=games", "--clear-groups", "sbatch", "--parsable"]
         words = ["--chdir=/tmp", "--output=/dev/null", "--gres=gpu:4", "--wrap=true"]
-        job = int(full.run([*as_nobody, *words]).stdout)
+        job = int(full.run([*as_another, *words]).stdout)
         assert factor_of(full, job) == -20
         assert tags(full, job) == "dovetail:kind=training dovetail:first=-20"
 

@@ -113,5 +113,7 @@ def test_after_a_restart_the_table_tells_what_is_ours(steered: Steered) -> None:
     steered.cluster.update_job(operators, sitefactor=7)
     steered.cluster.controller.stop()
     steered.cluster.controller.start()
+    # It listens before it loads its plug-ins, and must have seen the table that gave the factors.
+    steered.cluster.wait_until(steered.cluster.answers)
     steered.write({ours: 200, operators: 200})
     steered.shows({ours: 200, operators: 7}, timeout=30)

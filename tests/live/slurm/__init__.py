@@ -24,6 +24,7 @@ from tests.live.slurm.options import (
     Options,
     Partition,
     Qos,
+    RestAccess,
     User,
 )
 from tests.live.slurm.records import Completed
@@ -41,6 +42,7 @@ __all__ = [
     "Options",
     "Partition",
     "Qos",
+    "RestAccess",
     "SlurmProblem",
     "User",
     "why_not",

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 from tests.live.slurm.options import Options
+from tests.live.slurm.version import STRICT_REST_SINCE, search_path, slurm_version
 
 PACKAGES = {
     "slurmctld": "slurmctld",
@@ -21,20 +22,22 @@ PACKAGES = {
 }
 
 
-def search_path() -> str:
-    """PATH with the folders of daemons, which normal users often lack."""
-    return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
-
-
 def why_not(options: Options | None = None) -> str | None:
     """The reason why no such cluster can be started here, or None when one can."""
     if not sys.platform.startswith("linux"):
         return f"a throw-away Slurm needs Linux, this is {sys.platform}"
     missing = [name for name in _needed(options or Options()) if not _installed(name)]
     if not missing:
-        return None
+        return _refusal(options or Options())
     packages = " ".join(dict.fromkeys(PACKAGES[name] for name in missing))
     return f"no {', '.join(missing)}; on Debian: apt install {packages}"
+
+
+def _refusal(options: Options) -> str | None:
+    strict = slurm_version() >= STRICT_REST_SINCE
+    if options.rest == "local" and strict and os.geteuid() == 0:
+        return "this slurmrestd never runs as root, and so takes callers with tokens only"
+    return None
 
 
 def _installed(program: str) -> bool:

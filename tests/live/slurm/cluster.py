@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from tests.live.slurm.availability import search_path, why_not
+from tests.live.slurm.availability import why_not
 from tests.live.slurm.clients import Clients
 from tests.live.slurm.config_files import write_files
 from tests.live.slurm.daemons import Daemon, Kept, SlurmProblem
@@ -18,7 +18,8 @@ from tests.live.slurm.fake_time import start_fake_time
 from tests.live.slurm.layout import Layout
 from tests.live.slurm.options import Options
 from tests.live.slurm.ports import claimed_ports, is_listening
-from tests.live.slurm.rest import Rest
+from tests.live.slurm.rest import Rest, rest_argv, rest_environment
+from tests.live.slurm.version import search_path
 
 
 class Cluster(Clients):
@@ -149,22 +150,23 @@ class Cluster(Clients):
         self.wait_idle(timeout=30 + 0.2 * len(self.slurmd))
 
     def _start_rest(self) -> None:
-        path = self.layout.rest_socket
-        plugins = "openapi/v0.0.38"
-        if self.options.accounting is not None:
-            plugins += ",openapi/dbv0.0.38"
-        argv = ["slurmrestd", "-a", f"rest_auth/{self.options.rest}", "-s", plugins, f"unix:{path}"]
-        extra = {"SLURM_JWT": "daemon"} if self.options.rest == "jwt" else {}
-        # It refuses to run as root otherwise.
-        extra["SLURMRESTD_SECURITY"] = "disable_user_check"
-        self.slurmrestd = self._daemon(argv, "slurmrestd", path.exists, **extra)
-        self.slurmrestd.start()
-        self.rest = Rest(path, self._token())
+        options, layout = self.options, self.layout
 
-    def _token(self) -> str:
-        if self.options.rest != "jwt":
-            return ""
-        printed = self.run(["scontrol", "token", "lifespan=86400"]).stdout
+        def answers() -> bool:
+            return layout.rest_socket.exists() or is_listening(layout.rest_port)
+
+        self.slurmrestd = self._daemon(
+            rest_argv(options, layout), "slurmrestd", answers, **rest_environment(options)
+        )
+        self.slurmrestd.start()
+        if options.rest != "local":
+            layout.rest_token.touch(mode=0o600)
+            layout.rest_token.write_text(self.token())
+        self.rest = Rest(options, layout)
+
+    def token(self, seconds: int = 86_400) -> str:
+        """A fresh one for slurmrestd, of the user who runs the tests."""
+        printed = self.run(["scontrol", "token", f"lifespan={seconds}"]).stdout
         return printed.strip().removeprefix("SLURM_JWT=")
 
     def _daemon(

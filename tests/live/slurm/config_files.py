@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import socket
@@ -9,6 +10,8 @@ from pathlib import Path
 
 from tests.live.slurm.layout import CLUSTER_NAME, Layout, user_name
 from tests.live.slurm.options import NodeGroup, Options, Partition
+from tests.live.slurm.rest import REST_USER
+from tests.live.slurm.version import CGROUPS_SINCE, slurm_version
 
 JOB_SCRIPT = """#!/bin/sh
 echo "node=$SLURMD_NODENAME gpus=$CUDA_VISIBLE_DEVICES"
@@ -18,8 +21,11 @@ exec sleep "$1"
 
 def write_files(options: Options, layout: Layout) -> None:
     """Create the folder's content; daemons need nothing else."""
-    for folder in ("etc", "run", "log", "state", "spool", "dev", "db"):
+    for folder in ("etc", "run", "log", "state", "spool", "dev", "db", "db-tmp"):
         (layout.base / folder).mkdir(mode=0o755)
+    layout.rest_socket.parent.mkdir()
+    if options.rest != "local" and os.geteuid() == 0:
+        shutil.chown(layout.rest_socket.parent, REST_USER)
     layout.job_output.mkdir()
     layout.job_output.chmod(0o1777)  # jobs of other users write here too
     for number in range(options.most_gpus):
@@ -30,6 +36,9 @@ def write_files(options: Options, layout: Layout) -> None:
     _secret(layout.base / "etc" / "slurmdbd.conf", slurmdbd_conf(options, layout).encode())
     layout.slurm_conf.write_text(slurm_conf(options, layout))
     (layout.base / "etc" / "gres.conf").write_text(gres_conf(options, layout))
+    if slurm_version() >= CGROUPS_SINCE:
+        # Without it slurmd never registers; an older Slurm would not know its nodes with it.
+        (layout.base / "etc" / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
     layout.job_script.write_text(JOB_SCRIPT)
     layout.job_script.chmod(0o755)
     if options.job_submit_lua is not None:
@@ -132,7 +141,7 @@ def _authentication(options: Options, layout: Layout) -> list[str]:
     lines = [f"AuthType=auth/{options.auth}", f"CredType=cred/{options.auth}"]
     if options.auth == "munge":
         lines.append(f"AuthInfo=socket={layout.munge_socket}")
-    if options.rest == "jwt":
+    if options.rest in ("jwt", "jwt over TCP"):
         lines.append("AuthAltTypes=auth/jwt")
         lines.append(f"AuthAltParameters=jwt_key={layout.base}/etc/jwt.key")
     return lines
@@ -190,7 +199,7 @@ def _accounting(options: Options, layout: Layout) -> list[str]:
 
 
 def _nodes(options: Options, layout: Layout) -> list[str]:
-    lines, first = [], layout.ports[2]
+    lines, first = [], layout.first_node_port
     for group in options.nodes:
         gres = ",".join(f"gpu:{kind}:{count}" for kind, count in group.gres)
         lines.append(

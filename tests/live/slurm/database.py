@@ -31,6 +31,8 @@ def create_database(layout: Layout, env: dict[str, str]) -> None:
         "--no-defaults",
         f"--user={user_name()}",
         f"--datadir={layout.base}/db",
+        # In a shared one, each removes the tables of others when it starts.
+        f"--tmpdir={layout.base}/db-tmp",
         "--auth-root-authentication-method=socket",
         "--skip-test-db",
         *FAST,
@@ -46,6 +48,8 @@ def database_argv(layout: Layout) -> list[str]:
         "--no-defaults",
         f"--user={user_name()}",
         f"--datadir={layout.base}/db",
+        # In a shared one, each removes the tables of others when it starts.
+        f"--tmpdir={layout.base}/db-tmp",
         f"--socket={layout.database_socket}",
         f"--pid-file={layout.base}/run/mariadb.pid",
         "--skip-networking",

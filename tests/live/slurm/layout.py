@@ -29,7 +29,11 @@ class Layout:
 
     @property
     def rest_socket(self) -> Path:
-        return self.base / "run" / "slurmrestd.socket"
+        return self.base / "rest" / "slurmrestd.socket"
+
+    @property
+    def rest_token(self) -> Path:
+        return self.base / "etc" / "rest.token"
 
     @property
     def database_socket(self) -> Path:
@@ -63,9 +67,17 @@ class Layout:
     def accounting_port(self) -> int:
         return self.ports[1]
 
+    @property
+    def rest_port(self) -> int:
+        return self.ports[2]
+
+    @property
+    def first_node_port(self) -> int:
+        return self.ports[3]
+
     @staticmethod
     def ports_needed(options: Options) -> int:
-        return 2 + sum(group.count for group in options.nodes)
+        return 3 + sum(group.count for group in options.nodes)
 
 
 def user_name() -> str:

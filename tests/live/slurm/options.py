@@ -88,6 +88,9 @@ class Accounting:
     enforce: str = "associations,limits"
 
 
+RestAccess = Literal["none", "local", "jwt", "jwt over TCP"]
+"""How slurmrestd is reached: not at all, by whoever runs it, or by token on a socket or a port."""
+
 SEED_LAYOUT = (
     NodeGroup("p100", count=2, gpus=4, cpus=16, memory_mb=128_000),
     NodeGroup("k80", count=2, gpus=2, cpus=8, memory_mb=64_000),
@@ -111,7 +114,7 @@ class Options:
     nodes: tuple[NodeGroup, ...] = SEED_LAYOUT
     partitions: tuple[Partition, ...] = (Partition("gpu"),)
     accounting: Accounting | None = None
-    rest: Literal["none", "local", "jwt"] = "none"
+    rest: RestAccess = "none"
     auth: Literal["munge", "none"] = "munge"
     speed: float = 1.0
     min_job_age: int = 300

@@ -11,7 +11,7 @@ import pytest
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import Unreachable
 from dovetail.live.backends.slurm.rest import RestClient
-from dovetail.live.config import ActConfig, SlurmConfig
+from dovetail.live.config import ActConfig
 from dovetail.live.model.decision import Change, Knob
 from dovetail.live.model.mode import Mode
 from tests.live.cycle.test_controller import fill, queue
@@ -19,7 +19,7 @@ from tests.live.slurm import SMALL_LAYOUT, Accounting, Cluster, Options, why_not
 from tests.live.steering import steering
 from tests.live.whole.test_kinds_of_jobs import ranked
 
-OPTIONS = Options(nodes=SMALL_LAYOUT, accounting=Accounting(), rest="local")
+OPTIONS = Options(nodes=SMALL_LAYOUT, accounting=Accounting(), rest="jwt")
 
 
 @pytest.fixture(scope="module")
@@ -39,26 +39,18 @@ def accounted(_accounted: Cluster) -> Iterator[Cluster]:
     _accounted.wait_idle()
 
 
-def by_rest(cluster: Cluster) -> SlurmConfig:
-    return SlurmConfig(
-        backend="rest",
-        conf=str(cluster.layout.slurm_conf),
-        timeout=15.0,
-        rest_url=f"unix:{cluster.layout.rest_socket}",
-    )
-
-
 def test_an_answer_with_errors_is_not_done_though_http_says_200(accounted: Cluster) -> None:
-    backend = BACKENDS["rest"](by_rest(accounted))
+    backend = BACKENDS["rest"](accounted.rest.config)
     ended = accounted.submit(gpus=1, seconds=0)
     accounted.wait_for("COMPLETED", ended)
     fill(accounted)
     (waits,) = queue(accounted, [20])
     unknown = waits + 1000
-    status, answer = accounted.rest.ask("POST", f"/slurm/v0.0.38/job/{waits}", {"priority": "x"})
-    assert (status, bool(answer["errors"])) == (200, True)
-    with pytest.raises(Unreachable, match="Invalid priority"):
-        RestClient(by_rest(accounted)).post(f"job/{waits}", {"priority": "x"})
+    # Slurm 22.05 answers such a question with 200, later versions with 500.
+    _, answer = accounted.rest.ask("POST", f"job/{waits}", {"priority": "x"})
+    assert answer["errors"]
+    with pytest.raises(Unreachable, match=r"(?i)priority|parse|expected"):
+        RestClient(accounted.rest.config).post(f"job/{waits}", {"priority": "x"})
     results = backend.apply(
         [Change(job, str(job), Knob.PRIORITY, None, 5000, "") for job in (ended, waits, unknown)]
     )
@@ -74,7 +66,7 @@ def test_steering_by_rest_gives_everything_back_and_outlives_slurmrestd(
     fill(accounted)
     jobs = queue(accounted, [50, 20, 40])
     ranked(accounted, *jobs)
-    config = by_rest(accounted)
+    config = accounted.rest.config
     with steering(accounted, tmp_path, slurm=config, act=ActConfig(knob="priority")) as controller:
         assert controller.cycle().failed == 0
         assert sorted(jobs, key=lambda job: -accounted.priorities()[job]) == [
@@ -96,7 +88,7 @@ def test_steering_by_rest_gives_everything_back_and_outlives_slurmrestd(
 def test_a_token_file_that_is_away_for_a_moment_ends_nothing(
     accounted: Cluster, tmp_path: Path
 ) -> None:
-    config = replace(by_rest(accounted), rest_token_file=str(tmp_path / "token"))
+    config = replace(accounted.rest.config, rest_token_file=str(tmp_path / "token"))
     with steering(accounted, tmp_path, Mode.SHADOW, slurm=config) as controller:
         assert "no token" in controller.cycle().sentence
 

@@ -1,4 +1,4 @@
-"""Jobs and nodes from Slurm's JSON, of its programs or of its REST service, 22.05 to 25.11.
+"""Jobs and nodes from Slurm's JSON, of its programs or of its REST service, 22.05 to 26.05.
 
 Numbers are plain up to 22.05 (null: not set, -1: no limit) and {set, infinite, number} later;
 states are a word and flags, later a list of both; sinfo has rows of groups since 23.02.

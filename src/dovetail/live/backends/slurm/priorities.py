@@ -23,6 +23,8 @@ SPRIO = ("-o", "%i %Y %S %N %A %B %F %J %P %Q |%T")
 SSHARE = ("-a", "-P", "-o", "Account,User,RawShares,RawUsage")
 HEADER = "JOBID PRIORITY SITE NICE"
 """How every answer of sprio begins, that for an empty queue, too."""
+MOST_SITE = 2_147_483_645
+"""The largest site factor, above 0 or below, that Slurm takes."""
 _SHARES = "Account|User|RawShares|RawUsage"
 _COLUMNS, _QOS = 11, 9
 _TRES = re.compile(r"\|(.*)$", re.MULTILINE)
@@ -41,6 +43,8 @@ def factors_of(text: str) -> FactorColumns:
     # The TRES factors are words; they matter only for whether there are any.
     plain = _TRES.sub(_tres_total, text) if "=" in text else text.replace("|", "0")
     table = _table(plain)
+    # Slurm 24.11 tells of jobs before it has computed them after a restart; no factor is that low.
+    table = table[np.abs(table[:, 2]) <= MOST_SITE]
     if len(np.unique(table[:, 0])) < len(table):
         # A job in several partitions has a row for each; the best one counts, as it does for Slurm.
         table = table[np.argsort(-table[:, 1], kind="stable")]

@@ -141,7 +141,9 @@ static void *_read_tables(void *nothing)
 extern int init(void)
 {
 	_configure();
-	_load(); /* also tells, after a restart, which factors of recovered jobs are ours */
+	_load();
+	/* After a restart it tells which factors of recovered jobs are ours, the next one or not. */
+	table_copy(applied, fresh);
 	ending = false;
 	running = !pthread_create(&thread, NULL, _read_tables, NULL);
 	if (!running) {
