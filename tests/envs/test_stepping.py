@@ -99,7 +99,7 @@ def straight(
 
 @settings(quick, max_examples=1000)
 @given(
-    case=cases(),
+    case=cases().map(Case.unregulated),
     order=st.sampled_from(ORDERS),
     placement=st.sampled_from(list(PLACEMENTS)),
 )
@@ -119,7 +119,9 @@ def test_choosing_in_order_gives_the_schedule_of_easy_on_a_congested_cluster(ord
 
 @settings(quick, max_examples=300)
 @given(
-    case=cases(), declines=st.sampled_from([0.0, 0.3, 1.0]), waits=st.sampled_from([0.0, 0.3, 1.0])
+    case=cases().map(Case.unregulated),
+    declines=st.sampled_from([0.0, 0.3, 1.0]),
+    waits=st.sampled_from([0.0, 0.3, 1.0]),
 )
 def test_whatever_is_chosen_every_job_runs_and_no_reserved_one_is_delayed(
     case: Case, declines: float, waits: float

@@ -16,6 +16,7 @@ from dovetail.evaluation.recorded import gap_of
 from dovetail.evaluation.report.report import report_html
 from dovetail.evaluation.report.table import caption, grid
 from dovetail.policies.configured import AS_CONFIGURED, configured_policy
+from dovetail.policies.policy import PolicyLike
 from tests.builders import cluster_of, job, trace_of
 
 SETTINGS = {
@@ -40,7 +41,7 @@ def history(*starts: float) -> Trace:
 
 def compared(trace: Trace, cluster: Cluster) -> Comparison:
     configured = configured_policy(cluster)
-    policies = ["fcfs", *([configured] if configured else [])]
+    policies: list[PolicyLike] = ["fcfs", *([configured] if configured else [])]
     return compare(trace, cluster, policies, workers=1)
 
 

@@ -64,7 +64,10 @@ def test_easy_backfilling_never_misses_the_first_promise_to_the_head_of_the_queu
 
 
 @settings(quick, max_examples=500)
-@given(case=cases().map(Case.unregulated).map(Case.punctual), placement=st.sampled_from(list(PLACEMENTS)))
+@given(
+    case=cases().map(Case.unregulated).map(Case.punctual),
+    placement=st.sampled_from(list(PLACEMENTS)),
+)
 def test_easy_backfilling_delays_no_reserved_job_and_refuses_none_that_would_not(
     case: Case, placement: str
 ) -> None:

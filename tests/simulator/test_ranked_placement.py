@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,10 +55,19 @@ RANKED = {
 }
 
 
+def ranked(case: Case) -> Case:
+    """The same case of jobs that are ranked: with GPUs, and parts of nodes."""
+    rows = (
+        replace(row, gpus=max(1, row.gpus), nodes=min(row.nodes, max(1, row.gpus)), exclusive=False)
+        for row in case.rows
+    )
+    return replace(case, rows=tuple(rows))
+
+
 @pytest.mark.parametrize("placement", list(RANKED))
 @settings(quick, max_examples=600)
 @given_cases(
-    case=cases(),
+    case=cases().map(ranked),
     ordering=st.sampled_from(list(ORDERINGS)),
     backfill=st.sampled_from(list(Backfill)),
 )

@@ -117,7 +117,8 @@ def _miscounted(tables: Tables) -> bool:
 
 
 def _slots(tables: Tables) -> Any:
-    return tables.slots.reshape(len(tables.nodes), -1)
+    count, most = len(tables.nodes), tables.world["most_slots"][0]
+    return tables.slots[: count * most].reshape(count, most)
 
 
 def _popcount(words: Any) -> Any:

@@ -87,6 +87,9 @@ def lower_bounds(trace: Trace, cluster: Cluster) -> Bounds:
     >>> lower_bounds(Trace(jobs), Cluster.parse("1x8"))
     Bounds(wait_mean=30.0, jct_mean=120.0, bsld_mean=1.25)
     """
+    if any(math.isfinite(limit.submitted) for limit in cluster.limits):
+        # Which jobs are refused, and so not in a mean, depends on the policy.
+        return Bounds(math.nan, math.nan, math.nan)
     # Jobs without GPUs are taken not to wait at all: these bounds are about GPUs alone.
     others = _without_gpus(trace, cluster)
     wait, run = 0.0, float(others.sum())
