@@ -61,7 +61,8 @@ def ranked(case: Case) -> Case:
         replace(row, gpus=max(1, row.gpus), nodes=min(row.nodes, max(1, row.gpus)), exclusive=False)
         for row in case.rows
     )
-    return replace(case, rows=tuple(rows))
+    parts = tuple(replace(part, exclusive=False) for part in case.cluster.partitions)
+    return replace(case, cluster=replace(case.cluster, partitions=parts), rows=tuple(rows))
 
 
 @pytest.mark.parametrize("placement", list(RANKED))

@@ -282,7 +282,8 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     counts = np.array([len(options) for options in every])
     table["kinds"] = [_union(options) for options in every]
     table["gpus"] = [min((option.gpus for option in options), default=0) for options in every]
-    table["plannable"] = [len({option.gpus for option in options} - {0}) == 1 for options in every]
+    asked = [{option.gpus for option in options} for options in every]
+    table["plannable"] = [len(gpus) == 1 and 0 not in gpus for gpus in asked]
     table["speed"] = [max((option.speed for option in options), default=1.0) for options in every]
     table["option_last"] = np.cumsum(counts)
     table["option_first"] = table["option_last"] - counts

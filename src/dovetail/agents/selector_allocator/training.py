@@ -1,7 +1,7 @@
 """A selector and an allocator that learn together by PPO, with one critic for both.
 
-    learn(lesson, SelectorAllocatorSettings())
-    learn(lesson, SelectorAllocatorSettings(selector="saf"))      # the allocator alone
+    dovetail train --agent selector-allocator --trace history.parquet --cluster cluster.toml
+    dovetail train --agent selector-allocator --set selector=saf …    # the allocator alone
 
 Both begin by imitating the base pair: the ordering and the placement that were chosen, or those
 named in the place of a half. The first eight ninths of what is known make the windows to learn in,
