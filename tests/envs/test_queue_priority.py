@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -10,6 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from dovetail.domain.errors import ConfigError, UnknownName
+from dovetail.domain.limits import Each, Limit
 from dovetail.envs import (
     QUEUE_PRIORITY,
     InvalidAction,
@@ -209,6 +211,12 @@ def test_the_same_seed_gives_the_same_episode() -> None:
 def test_windows_without_a_choice_that_matters_are_refused() -> None:
     with pytest.raises(ConfigError, match="a choice that matters"):
         pool_of("4x8", job(0), job(1), job(2))
+
+
+def test_a_site_with_limits_or_tiers_is_refused_rather_than_misjudged() -> None:
+    limited = replace(cluster_of("1x8"), limits=(Limit(each=Each.USER, jobs=1.0),))
+    with pytest.raises(ConfigError, match="neither limits nor tiers"):
+        pool_of(limited, job(0), job(1))
 
 
 def test_a_base_that_predicts_run_times_knows_what_the_whole_history_told_it() -> None:

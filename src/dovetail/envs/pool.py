@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
 from dovetail.domain.policy import Ordering, Placement
@@ -89,6 +90,16 @@ def _ready(episode: Episode, base: Ordering, rules: Rules, measure: Any) -> Read
     return None
 
 
+def _refuse_regulated(cluster: Cluster) -> None:
+    """An agent's choice would break what a site has laid down, and nobody would see it."""
+    if cluster.limits or len({part.tier for part in cluster.partitions}) > 1:
+        raise ConfigError(
+            "environments know neither limits nor tiers of partitions: leave them out of the "
+            "cluster's file to train in one; simulations and the agents evolution and choice "
+            "know both"
+        )
+
+
 def rules_of(base: Ordering, placement: Placement = PLACEMENT) -> Rules:
     """The base policy with EASY backfilling; estimates are told, so that no history is kept."""
     base = replace(base, uses_prediction=False)  # an episode brings what was predicted on arrival
@@ -99,6 +110,7 @@ def tables_of(
     episode: Episode, base: Ordering, rules: Rules, placement: Placement = PLACEMENT
 ) -> Tables:
     """Tables in the state in which the window begins."""
+    _refuse_regulated(episode.cluster)
     window = episode.window
     tables = Tables(window.trace.jobs, episode.cluster, base, placement, episode.estimates)
     tables.jobs["predicted"] = episode.predicted
