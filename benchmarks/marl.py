@@ -71,7 +71,7 @@ class Size:
 def run(
     traces: tuple[str, ...] = SITES,
     arms: tuple[str, ...] = tuple(ARMS),
-    size: Size = Size(),  # noqa: B008 - it is frozen
+    size: Size = Size(),
 ) -> dict[str, Any]:
     from benchmarks.marl_latency import measure_latency
 
