@@ -14,15 +14,13 @@ from typing import Any
 import pytest
 
 from tests.conformance.registries import modules
-from tests.style.example_names import (
-    FRAGMENTS,
-    SOURCES_OF_READINGS,
-    TRAININGS,
-    names_for,
-    write_files,
-)
+from tests.style.example_names import LEFT_OUT, PAGE, names_for, write_files
+from tests.style.small_settings import SMALL
+from tests.telemetry.exporter import exporting
 
 ROOT = Path(__file__).resolve().parents[2]
+ADDRESS = re.compile(r"http://(?:node[12]:9400/metrics|exporter:9400/metrics)")
+"""Hosts in examples; an exporter of our own answers for them."""
 
 
 def name_of(module: ModuleType) -> str:
@@ -42,13 +40,21 @@ def test_the_code_in_a_docstring_runs(module: ModuleType, monkeypatch: Any, tmp_
     if not blocks:
         return
     name = module.__name__.removeprefix("dovetail.")
-    if name in (*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS):
-        pytest.skip("run by the tests of its module")
+    if name in LEFT_OUT:
+        pytest.skip(LEFT_OUT[name])
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
-    names = {**names_for(module.__name__, tmp_path), **vars(module)}
-    for block in blocks:
-        exec(compile(block, module.__name__, "exec"), names)
+    small = SMALL[name](tmp_path) if name in SMALL else {}
+    names = {**names_for(module.__name__, tmp_path), **vars(module), **small}
+    with exporting(PAGE) as exporter:
+        for number, block in enumerate(blocks):
+            run_block(ADDRESS.sub(exporter.url, block), tmp_path / f"example{number}.py", names)
+
+
+def run_block(block: str, file: Path, names: dict[str, Any]) -> None:
+    """From a file, as compiled functions are kept by theirs."""
+    file.write_text(block, encoding="utf-8")
+    exec(compile(block, str(file), "exec", dont_inherit=True), names)
 
 
 def code_in(module: ModuleType) -> Iterator[str]:
@@ -62,6 +68,19 @@ def code_in(module: ModuleType) -> Iterator[str]:
                     yield dedent(paragraph)
 
 
+DOES = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.Assign,
+    ast.With,
+    ast.For,
+    ast.If,
+    ast.FunctionDef,
+    ast.ClassDef,
+)
+"""Statements that prose never is."""
+
+
 def is_code(text: str) -> bool:
     """Whether all of it is statements, and one of them does something; prose does not parse."""
     try:
@@ -69,13 +88,12 @@ def is_code(text: str) -> bool:
     except SyntaxError:
         return False
     return any(
-        isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.With | ast.FunctionDef)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        isinstance(node, DOES) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in tree.body
     )
 
 
-@pytest.mark.parametrize("name", [*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS])
+@pytest.mark.parametrize("name", list(LEFT_OUT))
 def test_what_is_left_out_is_still_there(name: str) -> None:
     assert any(
         module.__name__ == f"dovetail.{name}" and list(code_in(module)) for module in modules()
