@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
+from tests.oracles.eligibility import NEVER, Eligibility
 from tests.oracles.limits import Limits
 from tests.oracles.ordering import FairShare, Moment, limits, score
 from tests.oracles.placement import Chunks, place, preference
@@ -93,19 +94,22 @@ class Play:
         self.promises: dict[int, Promise] = {}  # conservative only
         self.ended = self.extended = False  # since the last pass
         self.bounds = Limits(self.site.cluster, self.jobs)
+        self.eligibility = Eligibility(self.jobs)
+        self.since = [job.submit for job in self.jobs]  # when it was eligible
         self.answer = Answer([math.nan] * count, [[] for _ in self.jobs], [False] * count)
 
     def to_the_end(self) -> Answer:
-        while self.pending or self.running:
-            self.hold(self.next_time())
+        while (now := self.next_time()) < NEVER:
+            self.hold(now)
         assert not self.waiting, "a job with options never started"
+        self.answer.rejected |= set(self.pending)  # what they wait for never comes to pass
         return self.answer
 
     def next_time(self) -> float:
         times = [job.end for job in self.running]
         times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
         times += [promise.start for promise in self.promises.values()]
-        return min(times + [self.jobs[row].submit for row in self.pending])
+        return min(times + [self.eligibility.time(row) for row in self.pending], default=NEVER)
 
     def hold(self, now: float) -> None:
         """All that happens at one time."""
@@ -114,15 +118,13 @@ class Play:
         self.running = [job for job in self.running if job.end != now]
         for row in ended:
             self.bounds.end(row)
+            self.eligibility.ended[row] = now
             if self.predictor is not None:
                 self.predictor.observe(row, self.jobs[row].run)
         overrun = [job for job in self.running if job.estimated_end == now]
         for job in overrun:
             job.length *= 2
-        arrived = [row for row in self.pending if self.jobs[row].submit == now]
-        self.pending = [row for row in self.pending if row not in arrived]
-        for row in arrived:
-            self.submit(row)
+        arrived = self.submit_all(now)
         self.answer.events += len(ended) + len(overrun) + len(arrived)
         self.ended |= bool(ended)
         self.extended |= bool(overrun)
@@ -134,6 +136,25 @@ class Play:
             else:
                 self.schedule(now)
             self.ended = self.extended = False
+
+    def submit_all(self, now: float) -> list[int]:
+        """All that may run from now on: first those that have waited for others.
+
+        Who waits for a job that is rejected waits no longer, and comes after all others.
+        """
+        arrived: list[int] = []
+        while due := [row for row in self.pending if self.eligibility.time(row) == now]:
+            held = [row for row in due if self.eligibility.is_held(row)]
+            others = [row for row in due if row not in held]
+            chosen = held[:1] or others
+            for row in chosen:
+                self.pending.remove(row)
+                self.since[row] = now
+                self.submit(row)
+                if row in self.answer.rejected:
+                    self.eligibility.started[row] = self.eligibility.ended[row] = now
+            arrived += chosen
+        return arrived
 
     def submit(self, row: int) -> None:
         options = self.site.options(self.jobs[row], self.affinity)
@@ -160,7 +181,7 @@ class Play:
         shares = self.fair_share.shares()
 
         def key(row: int) -> tuple[int, float, int]:
-            job = self.jobs[row]
+            job = replace(self.jobs[row], submit=self.since[row])
             account = self.fair_share.account(job)
             moment = Moment(now, self.jobs[0].submit, self.site.cluster, shares, account)
             value = score(self.ordering, job, self.estimate[row], self.predicted[row], moment)
@@ -279,6 +300,7 @@ class Play:
         )
         self.running.append(job)
         self.bounds.start(row)
+        self.eligibility.started[row] = books.now
         self.waiting.remove(row)
         self.answer.start[row], self.answer.where[row] = books.now, where
 

@@ -190,6 +190,7 @@ def rearranged(trace: Trace, load: float, seed: int) -> Trace:
         submit=submit,
         deadline=jobs.deadline + moved,
         recorded_start=jobs.recorded_start + moved,
+        earliest=jobs.earliest + moved,
     )
     return Trace(other, f"{trace.name} at {load:g}", trace.notes)
 

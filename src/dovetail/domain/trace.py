@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from dovetail.domain.errors import TraceError
-from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
+from dovetail.domain.jobs import UNKNOWN, Bools, Floats, Ints, Jobs, Names
 from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
 
 ADDED = (
     "name", "account", "work_dir", "submit_line", "array", "restarts", "exclusive", "constraint",
+    "dependency", "earliest", "throttle",
 )  # fmt: skip
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
 
@@ -97,7 +98,9 @@ def problems(jobs: Jobs) -> dict[str, Bools]:
     }
 
 
-def _says_nothing(column: Names | Ints | Bools) -> bool:
+def _says_nothing(column: Names | Ints | Bools | Floats) -> bool:
     if isinstance(column, Names):
         return not column.values and not np.any(column.codes != UNKNOWN)
+    if column.dtype.kind == "f":
+        return bool(np.all(np.isnan(column)))
     return not np.any(column)

@@ -44,6 +44,12 @@ class Tables:
     node_classes: Table
     class_slots: Table
 
+    # Jobs that wait for others only (eligibility.py).
+    eligibility: Table
+    dependency_links: Table
+    arrays: Table
+    array_tasks: Table
+
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
     steps: Table

@@ -17,7 +17,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.simulator.kernel import events, limits
+from dovetail.simulator.kernel import eligibility, events, limits
 from dovetail.simulator.kernel.allocation import take_bits
 from dovetail.simulator.kernel.loop import submit_next
 from dovetail.simulator.kernel.rows import World
@@ -101,6 +101,8 @@ def resume(
             _resume_job(w, job, start[job], nodes[offset[job] : offset[job + 1]],
                         gpus[offset[job] : offset[job + 1]])  # fmt: skip
             w.submitted += 1
+            if w.linked:
+                eligibility.pass_held(w)
         else:
             submit_next(w, rules)
 

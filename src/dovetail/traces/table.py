@@ -27,6 +27,8 @@ NUMBERS = {
     "deadline": nan,
     "recorded_start": nan,
     "restarts": 0.0,
+    "earliest": nan,
+    "throttle": 0.0,
 }
 """Columns of numbers, with what each is where a file knows nothing."""
 
@@ -46,6 +48,7 @@ NAMES = (
     "submit_line",
     "array",
     "constraint",
+    "dependency",
 )
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 

@@ -111,7 +111,7 @@ def _promise_to_others(w: World, rules: Rules) -> None:
     """New jobs, and those that have lost their promises, in order."""
     every, _, _, _ = gathered(w)
     for tier in range(w.tier_count):
-        if w.extended or rules.unsorted or w.limited:
+        if w.extended or rules.unsorted or w.limited or w.linked:
             count = _gather(w, rules, promises.NO_PROMISE, promises.NO_PROMISE, tier)
         else:
             count = _gather_new(w, rules, tier)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import events, limits, reservations
+from dovetail.simulator.kernel import eligibility, events, limits, reservations
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
@@ -162,6 +162,8 @@ def start(w: World, job: int, number: int) -> None:
         account(w, facts.account).gpus += facts.size
     if w.limited:
         limits.count_running(w, mine.demand, 1)
+    if w.linked and mine.restarts == 0:
+        eligibility.note(w, job, eligibility.STARTED)
     mine.part_first = w.parts
     mine.part_count = this.many + this.few
     for i in range(mine.part_count):

@@ -35,6 +35,7 @@ class World(Row):
     search: int  # number of the search for nodes in hand
     mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
+    linked: bool  # some job waits for others before it may run
     tier_count: int  # of partitions: all jobs of one go before those of the next
     changed: int  # entries of the log of changed nodes, so far
     shape_count: int
@@ -101,6 +102,10 @@ class World(Row):
     limit_links: int  # LimitLink: the limits of each demand
     limit_uses: int  # LimitUse
     tried: int  # [accounts] Tried
+    eligibility: int  # [jobs] EligibilityRow
+    dependency_links: int  # DependencyLink: who waits for each job
+    arrays: int  # [throttled arrays] ArrayRow
+    array_tasks: int  # ArrayTask: their jobs
     kind_sets: int  # [distinct kinds of demands] KindSet
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
@@ -146,6 +151,7 @@ class RunRow(Row):
     part_count: int
     backfilled: bool
     refused: bool  # on submission: as many as may be submitted were
+    restarts: int  # how often a node failed under it
 
 
 class NodeRow(Row):
@@ -376,6 +382,36 @@ class LimitUse(Row):
     cpus: int
     memory: int
     nodes: int
+
+
+class EligibilityRow(Row):
+    """What a job waits for before it may run, and who waits for it."""
+
+    missing: int  # things that have to come to pass yet
+    held: bool  # it had to wait for something: its row is passed by
+    any: bool  # of the jobs that it depends on, one is enough
+    settled: bool  # and that one is there
+    earliest: float  # no sooner, whatever comes to pass
+    link_first: int  # dependency_links[link_first:link_last] wait for it
+    link_last: int
+    array: int  # the throttled array that it is a task of; -1: none
+
+
+class DependencyLink(Row):
+    job: int  # that waits
+    moment: int  # of the other job: eligibility.ENDED or STARTED
+    delay: float
+
+
+class ArrayRow(Row):
+    """A throttled array: array_tasks[following:last] still wait for others of it to end."""
+
+    following: int
+    last: int
+
+
+class ArrayTask(Row):
+    job: int
 
 
 class Tried(Row):

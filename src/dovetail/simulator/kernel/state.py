@@ -17,6 +17,8 @@ from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
 from dovetail.simulator.kernel.rows import (
+    ArrayRow,
+    ArrayTask,
     Bitmap,
     Block,
     Candidate,
@@ -24,6 +26,8 @@ from dovetail.simulator.kernel.rows import (
     ChunkShape,
     Claim,
     Demand,
+    DependencyLink,
+    EligibilityRow,
     Entry,
     Event,
     Gain,
@@ -80,6 +84,10 @@ option = row_accessor(World, "options", OptionRow)
 limit_link = row_accessor(World, "limit_links", LimitLink)
 limit_use = row_accessor(World, "limit_uses", LimitUse)
 tried = row_accessor(World, "tried", Tried)
+eligibility = row_accessor(World, "eligibility", EligibilityRow)
+dependency_link = row_accessor(World, "dependency_links", DependencyLink)
+array_of = row_accessor(World, "arrays", ArrayRow)
+array_task = row_accessor(World, "array_tasks", ArrayTask)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)

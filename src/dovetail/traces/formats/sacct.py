@@ -11,6 +11,7 @@ from dovetail.slurm.sacct import spelled
 from dovetail.slurm.states import GOING
 from dovetail.traces.cells import Cells, read_csv
 from dovetail.traces.source import column_names
+from dovetail.traces.submissions import submission_columns
 from dovetail.traces.table import Format, Progress, RawTable, calendar
 from dovetail.traces.times import clocks, durations
 from dovetail.traces.tres import tres_columns
@@ -68,6 +69,7 @@ def canonical(cells: Cells) -> RawTable:
             "exclusive": exclusive,
             "constraint": cells.names("Constraints"),
             **_resources(allocated, requested, exclusive),
+            **submission_columns(cells.names("SubmitLine"), cells.times("Submit")),
         },
         {
             "id": "JobID",
@@ -81,6 +83,7 @@ def canonical(cells: Cells) -> RawTable:
     )
     table.note(steps, "job step: left out", "job steps: left out")
     _leave_out(table)
+    _note_waits(table)
     table.note(
         table.count(pl.col("eligible") > pl.col("submitted")),
         "job was held or waited for others first: it counts as submitted once eligible",
@@ -90,6 +93,20 @@ def canonical(cells: Cells) -> RawTable:
     dates = cells.names("Submit").str.contains("-", literal=True).any()
     table.origin, table.always = calendar(words if dates else "UTC"), ("sort",)
     return table
+
+
+def _note_waits(table: RawTable) -> None:
+    """Say how many jobs wait for others in a replay, as they did."""
+    table.note(
+        table.count(pl.col("dependency").is_not_null()),
+        "job depends on others (in the trace: it follows them in a replay)",
+        "jobs depend on others (those in the trace: they follow them in a replay)",
+    )
+    table.note(
+        table.count((pl.col("throttle") > 0) & pl.col("array").is_not_null()),
+        "task belongs to an array of which only some run at once",
+        "tasks belong to arrays of which only some run at once",
+    )
 
 
 def _resources(
