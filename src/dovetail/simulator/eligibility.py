@@ -10,7 +10,7 @@ import numpy as np
 from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Bools, Ints, Jobs
 from dovetail.simulator.build import Tables
-from dovetail.simulator.kernel import rows
+from dovetail.simulator.kernel import eligibility_rows as rows
 from dovetail.simulator.kernel.eligibility import ENDED, STARTED
 from dovetail.slurm.dependencies import END, SAME_TASK, START, Dependency, dependency_of
 
