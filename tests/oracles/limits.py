@@ -103,6 +103,10 @@ class Limits:
     def start(self, row: int) -> None:
         self.running.add(row)
 
+    def stop(self, row: int) -> None:
+        """It waits again."""
+        self.running.remove(row)
+
     def end(self, row: int) -> None:
         self.running.remove(row)
         del self.width[row]

@@ -31,6 +31,7 @@ class Trace:
     jobs: Jobs
     name: str = "trace"
     notes: tuple[str, ...] = field(default=())
+    origin: float = 0.0  # of time 0, on the clock of the source: mostly seconds since 1970
     _digest: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -57,7 +58,8 @@ class Trace:
             raise TraceError(f"{name}: no jobs; nothing to schedule")
         part = object.__new__(Trace)
         for field_name, value in (
-            ("jobs", jobs), ("name", name), ("notes", self.notes), ("_digest", ""),
+            ("jobs", jobs), ("name", name), ("notes", self.notes), ("origin", self.origin),
+            ("_digest", ""),
         ):  # fmt: skip
             object.__setattr__(part, field_name, value)
         return part

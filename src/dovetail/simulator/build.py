@@ -50,6 +50,10 @@ class Tables:
     arrays: Table
     array_tasks: Table
 
+    # Nodes that are not always there only (outages.py).
+    node_events: Table
+    closures: Table
+
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
     steps: Table
@@ -149,6 +153,7 @@ class Tables:
         self.world["mixed"] = slots > most
         self.world["limited"] = bool(cluster.limits)
         self.world["tier_count"] = self.demands["tier"].max() + 1
+        self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:

@@ -37,6 +37,7 @@ from dovetail.simulator.kernel.slurm_backfill import advance_slurm
 from dovetail.simulator.layout import NEVER_RAN, REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
 from dovetail.simulator.node_sets import add_promises
+from dovetail.simulator.outages import add_outages, changing_nodes
 from dovetail.simulator.planner import Planner
 from dovetail.simulator.warm import Window, resume
 
@@ -74,8 +75,10 @@ class Simulation:
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history, backfill)
         if backfill is Backfill.CONSERVATIVE:
-            add_promises(self.tables)
+            add_promises(self.tables, changing_nodes(cluster))
         add_dependencies(self.tables, trace.jobs, warm.carried if warm is not None else 0)
+        now = float(trace.jobs.submit[0]) if warm is None else warm.now
+        add_outages(self.tables, cluster, trace.origin, now)
         rank_nodes(self.tables, placement)
         self.rules = make_rules(
             ordering,
@@ -83,7 +86,7 @@ class Simulation:
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
-        if self.tables.world["linked"][0]:
+        if self.tables.world["linked"][0] or self.tables.world["eventful"][0]:
             self.rules = unsorted_rules(self.rules)
         self.planner = (
             Planner(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
@@ -140,7 +143,8 @@ class Simulation:
             fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
             sim_seconds=self._seconds,
             config=self.config(),
-            eligible=tables.jobs["submit"].copy() if world["linked"] else None,
+            eligible=tables.jobs["submit"].copy() if world["linked"] or world["eventful"] else None,
+            restarts=tables.runs["restarts"].copy() if world["eventful"] else None,
         )
 
     def _rejected(self) -> Ints:

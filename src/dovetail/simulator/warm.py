@@ -70,7 +70,11 @@ def warm_window(schedule: Schedule, first: int, count: int) -> Window:
     chunks = np.repeat(schedule.chunk_offset[carried] - offset[:-1], count_of)
     chunks = chunks + np.arange(offset[-1])
     return Window(
-        trace=Trace(jobs.take(rows), f"{schedule.trace.name}[{first}:{stop}]"),
+        trace=Trace(
+            jobs.take(rows),
+            f"{schedule.trace.name}[{first}:{stop}]",
+            origin=schedule.trace.origin,
+        ),
         rows=rows,
         now=now,
         carried=len(carried),
@@ -123,6 +127,8 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
     if w.limited:
         limits.count_running(w, mine.demand, 1)
         limits.count_submitted(w, mine.demand, 1)
+    if w.eventful:
+        w.parts = mine.part_first
     mine.part_first, mine.part_count = w.parts, len(nodes)
     for i in range(len(nodes)):
         chunk = large(w, number) if i < this.many else small(w, number)

@@ -49,7 +49,8 @@ def read_trace(
     _refuse_nothing(table)
     report(0.8, "building columns")
     _count_from_first(table)
-    trace = Trace(_jobs(table.frame), table.name or path.name.split(".")[0], tuple(table.notes))
+    name = table.name or path.name.split(".")[0]
+    trace = Trace(_jobs(table.frame), name, tuple(table.notes), table.first)
     report(1.0, f"{len(trace):,} jobs")
     return trace
 
@@ -100,6 +101,7 @@ def _count_from_first(table: RawTable) -> None:
     times = [c for c in ("submit", "recorded_start", "deadline", "earliest") if c in table.frame.columns]
     table.frame = table.frame.with_columns(pl.col(*times) - first)
     table.notes.append(table.origin(first))
+    table.first = first
 
 
 def _jobs(frame: pl.DataFrame) -> Jobs:

@@ -70,6 +70,7 @@ class RawTable:
     always: tuple[str, ...] = ()  # repairs that this format's published files need
     notes: list[str] = field(default_factory=list)
     name: str | None = None  # given by the file itself
+    first: float = 0.0  # what time 0 was before times were counted from the first submission
 
     def leave_out(self, which: pl.Expr, one: str, many: str) -> None:
         """Remove rows that are no jobs to schedule, and say how many."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.kernel import eligibility, events, limits, promises
-from dovetail.simulator.kernel.allocation import give_back, mark_stale
+from dovetail.simulator.kernel import eligibility, events, limits, outages, promises
+from dovetail.simulator.kernel.allocation import mark_stale
 from dovetail.simulator.kernel.conservative import conservative_pass
+from dovetail.simulator.kernel.departure import leave_nodes
 from dovetail.simulator.kernel.passes import easy_pass, pass_without_backfilling
 from dovetail.simulator.kernel.queue import add
 from dovetail.simulator.kernel.rows import World
@@ -83,7 +84,9 @@ def next_time(w: World) -> float:
     if w.pending > 0:
         soonest = event(w, 0).time
     if w.submitted < w.job_count:
-        soonest = min(soonest, job_facts(w, w.submitted).submit)
+        return min(soonest, job_facts(w, w.submitted).submit)
+    if w.eventful and w.pending == w.node_events_left and w.active_count == 0:
+        return math.inf  # no job is left that could notice
     return soonest
 
 
@@ -128,26 +131,21 @@ def _end_jobs(w: World, rules: Rules) -> bool:
                 rules.observe(history(w), code, run_of(w, code).run)
         elif code < 2 * w.job_count:
             _overrun(w, code)
-        else:
+        elif code < 3 * w.job_count:
             job = code - 2 * w.job_count
             job_facts(w, job).submit = w.now
             changed |= _arrive(w, rules, job)
+        else:
+            changed = True
+            outages.happen(w, rules, code - 3 * w.job_count)
     return changed
 
 
 @inner
 def _end(w: World, job: int) -> None:
-    mine = run_of(w, job)
-    for at in range(mine.part_first, mine.part_first + mine.part_count):
-        if w.set_count > 0:
-            promises.note_end(w, job, part(w, at).node)
-        give_back(w, job, part(w, at).node, part(w, at).gpus)
+    leave_nodes(w, job)
     if w.limited:
-        limits.count_running(w, mine.demand, -1)
-        limits.count_submitted(w, mine.demand, -1)
-    if w.charged:  # else the job's facts need not be fetched again
-        facts = job_facts(w, job)
-        account(w, facts.account).gpus -= facts.size
+        limits.count_submitted(w, run_of(w, job).demand, -1)
     if w.linked:
         eligibility.note(w, job, eligibility.ENDED)
 

@@ -186,7 +186,7 @@ def spared_gpus(w: World, number: int) -> float:
     for i in range(w.kind_count):
         if mine.kinds >> i & 1:
             free += kind(w, i).free
-            whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first)
+            whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first) - kind(w, i).closed
     if free == whole or gpus == 0:
         return math.inf
     return max(0.0, float(free - gpus))

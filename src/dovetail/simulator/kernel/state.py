@@ -22,6 +22,7 @@ from dovetail.simulator.kernel.eligibility_rows import (
     DependencyLink,
     EligibilityRow,
 )
+from dovetail.simulator.kernel.outage_rows import Closure, NodeChangeEvent
 from dovetail.simulator.kernel.promise_rows import (
     Candidate,
     Claim,
@@ -93,6 +94,8 @@ tried = row_accessor(World, "tried", Tried)
 eligibility = row_accessor(World, "eligibility", EligibilityRow)
 dependency_link = row_accessor(World, "dependency_links", DependencyLink)
 array_of = row_accessor(World, "arrays", ArrayRow)
+node_event = row_accessor(World, "node_events", NodeChangeEvent)
+closure = row_accessor(World, "closures", Closure)
 array_task = row_accessor(World, "array_tasks", ArrayTask)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
