@@ -63,7 +63,9 @@ class Eligibility:
             met = max(met, min(moments) if "?" in str(job.dependency) else max(moments))
         needed = self._ends_needed(row)
         if needed > 0:
-            ends = sorted(self.ended[task.row] for task in self._tasks(job) if task.row in self.ended)
+            ends = sorted(
+                self.ended[task.row] for task in self._tasks(job) if task.row in self.ended
+            )
             met = max(met, ends[needed - 1] if len(ends) >= needed else NEVER)
         return met
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.outages import NodeState
+from dovetail.domain.outages import OutageState
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Availability:
         outages = cluster.outages if cluster else ()
         reservations = cluster.reservations if cluster else ()
         every = [
-            Closed(node, max(now, one.start), one.end, one.state is NodeState.DOWN, False)
+            Closed(node, max(now, one.start), one.end, one.state is OutageState.DOWN, False)
             for one in outages
             for node in sorted(one.nodes)
         ] + [

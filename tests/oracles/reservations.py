@@ -81,8 +81,12 @@ class Books:
         for node, chunk in taken:
             if node in rooms:
                 rooms[node] = minus(rooms[node], chunk)
-        large = sum(fits(held.option.large, rooms[n]) for n in held.option.hosts_large if n in rooms)
-        small = sum(fits(held.option.small, rooms[n]) for n in held.option.hosts_small if n in rooms)
+        large = sum(
+            fits(held.option.large, rooms[n]) for n in held.option.hosts_large if n in rooms
+        )
+        small = sum(
+            fits(held.option.small, rooms[n]) for n in held.option.hosts_small if n in rooms
+        )
         return large >= held.option.many and (held.option.few == 0 or small >= held.option.width)
 
     def hosts_at(self, hosts: Sequence[int], chunk: Amount, start: float, end: float) -> int:

@@ -223,9 +223,7 @@ class Play:
 
     def keep_promises(self, now: float) -> None:
         """One pass of conservative backfilling."""
-        nothing_promised = Ledger(
-            self.site, now, self.running, there=self.there, sets=self.sets
-        )
+        nothing_promised = Ledger(self.site, now, self.running, there=self.there, sets=self.sets)
         out = {
             row
             for row in self.waiting

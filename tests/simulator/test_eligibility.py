@@ -64,9 +64,7 @@ def parting(case: Case, ordering: str, backfill: Backfill | SlurmBackfill) -> st
     trace, cluster, told = case.trace, case.cluster, case.estimates
     seconds, history = told.seconds.tolist(), FromHistory(HISTORY, trace)
     if isinstance(backfill, SlurmBackfill):
-        by_hand = play_slurm(
-            trace, cluster, ordering, "best-fit", backfill, seconds, None, history
-        )
+        by_hand = play_slurm(trace, cluster, ordering, "best-fit", backfill, seconds, None, history)
     else:
         by_hand = play(trace, cluster, ordering, "best-fit", backfill, seconds, None, history)
     answer = compiled(trace, cluster, ordering, "best-fit", backfill, told)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.domain.outages import NodeReservation, NodeState, Outage
+from dovetail.domain.outages import NodeReservation, OutageState, Outage
 from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.policies.ordering import ORDERINGS
@@ -35,7 +35,7 @@ def troubled(case: Case) -> Case:
     def outage() -> Outage:
         nodes, start, end = span()
         end = random.choice((end, end, math.inf))
-        return Outage(nodes, start, end, random.choice(list(NodeState)))
+        return Outage(nodes, start, end, random.choice(list(OutageState)))
 
     chosen = random.choice(("outages", "reservations", "both"))
     return replace(
@@ -113,7 +113,7 @@ def test_a_failed_node_takes_its_gang_from_all_nodes() -> None:
 
 
 def test_a_drained_node_ends_its_jobs_and_takes_no_new_ones() -> None:
-    away = (Outage(FIRST, 10.0, 300.0, NodeState.DRAIN),)
+    away = (Outage(FIRST, 10.0, 300.0, OutageState.DRAIN),)
     found = run("1x2", job(0, 100), job(20, 10), outages=away)
     assert found.start.tolist() == [0, 300]
 

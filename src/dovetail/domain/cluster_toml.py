@@ -12,6 +12,7 @@ from typing import Any
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, SETTINGS, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import AMOUNTS, Each, Limit
+from dovetail.domain.outage_toml import read_outages, read_reservations
 from dovetail.domain.toml_table import TomlTable, refuse_unknown
 
 MAX_BYTES = 32 << 20
@@ -21,7 +22,18 @@ MAX_MEMBERSHIPS = 2_000_000
 """Nodes of all partitions together: twenty partitions of all nodes of the largest cluster."""
 
 _RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})\](?P<tail>.*)$")
-_TOP = {"name", "nodes", "partitions", "speed", "qos", "kind_speed", "limits", "slurm"}
+_TOP = {
+    "name",
+    "nodes",
+    "partitions",
+    "speed",
+    "qos",
+    "kind_speed",
+    "limits",
+    "slurm",
+    "outages",
+    "reservations",
+}
 _NODE = {
     "name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig",
     "features",
@@ -58,6 +70,11 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         nodes += _group(group, len(nodes), f"{name}: [[nodes]] number {number}")
         if len(nodes) > MAX_NODES:
             raise ClusterError(f"{name}: more than {MAX_NODES:,} nodes")
+    index = {node.name: i for i, node in enumerate(nodes)}
+
+    def members(patterns: list[str], where: str) -> frozenset[int]:
+        return _members(patterns, index, where)
+
     return Cluster(
         tuple(nodes),
         tuple(_partitions(data.get("partitions", {}), nodes, name)),
@@ -67,6 +84,8 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         _kind_speeds(data.get("kind_speed", {}), name),
         tuple(_limits(data.get("limits", []), name)),
         _settings(data.get("slurm", {}), name),
+        tuple(read_outages(data.get("outages", []), name, members)),
+        tuple(read_reservations(data.get("reservations", []), name, members)),
     )
 
 

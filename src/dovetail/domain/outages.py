@@ -12,7 +12,7 @@ MAX_CLOSURES = 2_000_000
 """Nodes of all outages and reservations together."""
 
 
-class NodeState(Enum):
+class OutageState(Enum):
     """What an outage does to the jobs of a node."""
 
     DOWN = "down"  # they are killed
@@ -26,7 +26,7 @@ class Outage:
     nodes: frozenset[int]
     start: float  # seconds since 1970, or on the history's own clock
     end: float = math.inf  # inf: for good
-    state: NodeState = NodeState.DOWN
+    state: OutageState = OutageState.DOWN
     reason: str = ""
 
     def __post_init__(self) -> None:

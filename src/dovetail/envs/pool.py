@@ -98,6 +98,11 @@ def _refuse_regulated(cluster: Cluster) -> None:
             "cluster's file to train in one; simulations and the agents evolution and choice "
             "know both"
         )
+    if cluster.outages or cluster.reservations:
+        raise ConfigError(
+            "environments know neither outages nor reservations of nodes: leave them out of the "
+            "cluster's file to train in one; simulations know both"
+        )
 
 
 def rules_of(base: Ordering, placement: Placement = PLACEMENT) -> Rules:

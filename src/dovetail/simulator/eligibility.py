@@ -14,6 +14,7 @@ from dovetail.simulator.kernel import eligibility_rows as rows
 from dovetail.simulator.kernel.eligibility import ENDED, STARTED
 from dovetail.slurm.dependencies import END, SAME_TASK, START, Dependency, dependency_of
 
+
 class Wait(NamedTuple):
     """One job waits for another: to start or to end, and so many seconds longer."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail.compiled.tables import new_table
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.outages import NodeState
+from dovetail.domain.outages import OutageState
 from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import outage_rows, promise_rows
 from dovetail.simulator.kernel import rows as kernel_rows
@@ -65,9 +65,7 @@ def add_outages(tables: Tables, cluster: Cluster, origin: float, now: float) -> 
 def changing_nodes(cluster: Cluster) -> set[int]:
     """Nodes that are not always there."""
     return {
-        number
-        for closed in (*cluster.outages, *cluster.reservations)
-        for number in closed.nodes
+        number for closed in (*cluster.outages, *cluster.reservations) for number in closed.nodes
     }
 
 
@@ -77,7 +75,7 @@ def _happenings(
     """Time, node, change and end; what began before the simulation begins with it."""
     for outage in cluster.outages:
         start, end = max(outage.start - origin, now), outage.end - origin
-        change = FAIL if outage.state is NodeState.DOWN else DRAIN
+        change = FAIL if outage.state is OutageState.DOWN else DRAIN
         for number in sorted(outage.nodes) if end > now else ():
             yield start, number, change, 0.0
             if end < math.inf:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_DEPENDENCY = re.compile(r"""(?:\s--dependency[=\s]\s*|\s-d\s*)["']?((?:after|singleton)[^\s"']*)""")
+_DEPENDENCY = re.compile(
+    r"""(?:\s--dependency[=\s]\s*|\s-d\s*)["']?((?:after|singleton)[^\s"']*)"""
+)
 _THROTTLE = re.compile(r"""(?:\s--array[=\s]\s*|\s-a\s*)["']?[0-9,:-]+%([0-9]{1,9})\b""")
 _BEGIN = re.compile(r"""(?:\s--begin[=\s]\s*|\s-b\s*)["']?([^\s"']+)""")
 _LATER = re.compile(r"^now\+([0-9]{1,9})([a-z]*)$")

@@ -98,7 +98,9 @@ def _count_from_first(table: RawTable) -> None:
     if table.origin is None:
         return
     first = float(table.frame["submit"][0])
-    times = [c for c in ("submit", "recorded_start", "deadline", "earliest") if c in table.frame.columns]
+    times = [
+        c for c in ("submit", "recorded_start", "deadline", "earliest") if c in table.frame.columns
+    ]
     table.frame = table.frame.with_columns(pl.col(*times) - first)
     table.notes.append(table.origin(first))
     table.first = first
