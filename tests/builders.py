@@ -44,6 +44,7 @@ class JobRow:
     dependency: str | None = None
     earliest: float = math.nan
     throttle: int = 0
+    licenses: str | None = None
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

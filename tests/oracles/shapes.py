@@ -52,6 +52,7 @@ class Job:
     dependency: str | None
     earliest: float  # seconds; NaN: as submitted
     throttle: int
+    licenses: str | None
 
     @property
     def gpus(self) -> int:
@@ -114,6 +115,7 @@ def jobs_of(trace: Trace) -> list[Job]:
                 jobs.dependency.name(int(jobs.dependency.codes[row])),
                 float(jobs.earliest[row]),
                 int(jobs.throttle[row]),
+                jobs.licenses.name(int(jobs.licenses.codes[row])),
             )
         )
     return rows

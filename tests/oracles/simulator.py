@@ -12,8 +12,8 @@ from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from tests.oracles.eligibility import NEVER, Eligibility
 from tests.oracles.limits import Limits
-from tests.oracles.outages import Availability
 from tests.oracles.ordering import FairShare, Moment, limits, score
+from tests.oracles.outages import Availability
 from tests.oracles.placement import Chunks, place, preference
 from tests.oracles.promises import Ledger, Promise, node_sets
 from tests.oracles.reservations import Books, Running

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.domain.outages import NodeReservation, OutageState, Outage
+from dovetail.domain.outages import NodeReservation, Outage, OutageState
 from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.policies.ordering import ORDERINGS

@@ -87,6 +87,19 @@ def test_a_dependency_that_says_nothing_is_none(text: str) -> None:
     assert dependency_of(text).terms == ()
 
 
+def test_licences_are_read_from_what_was_counted_or_from_the_command(tmp_path: Path) -> None:
+    text = SACCT.replace("sbatch a.sh", "sbatch -L matlab:2 a.sh").replace(
+        "AllocTRES|", "ReqTRES|", 1
+    )
+    text = text.replace("gres/gpu=1|d", "gres/gpu=1,license/ansys=3|d")
+    jobs = read_trace(write(tmp_path / "sacct.txt", text)).jobs
+    assert jobs.licenses.names() == ["matlab:2", None, None, None, "ansys:3"]
+    conf = write(tmp_path / "slurm.conf", CONF + "Licenses=matlab:10,ansys\n")
+    cluster = read_cluster(conf).cluster
+    assert cluster.licenses == {"matlab": 10, "ansys": 1}
+    assert cluster_from_toml(cluster_to_toml(cluster)).digest() == cluster.digest()
+
+
 def test_events_and_reservations_of_a_site_close_its_nodes(tmp_path: Path) -> None:
     conf = write(tmp_path / "slurm.conf", CONF)
     files = write(tmp_path / "events.txt", EVENTS), write(tmp_path / "resv.txt", RESERVATIONS)

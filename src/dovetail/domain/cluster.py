@@ -122,6 +122,7 @@ class Cluster:
     slurm: Mapping[str, str] = field(default_factory=dict)  # settings of slurm.conf, by name
     outages: tuple[Outage, ...] = ()
     reservations: tuple[NodeReservation, ...] = ()
+    licenses: Mapping[str, int] = field(default_factory=dict)  # how many jobs may hold at once
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -249,6 +250,8 @@ class Cluster:
             text += repr(self.limits)
         if self.has_features:
             text += repr([node.features for node in self.nodes])
+        if self.licenses:
+            text += repr(sorted(self.licenses.items()))
         if self.outages or self.reservations:
             closed = (*self.outages, *self.reservations)
             text += repr([(sorted(c.nodes), c.start, c.end, type(c).__name__) for c in closed])

@@ -32,6 +32,7 @@ _TOP = {
     "limits",
     "slurm",
     "outages",
+    "licenses",
     "reservations",
 }
 _NODE = {
@@ -86,6 +87,7 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         _settings(data.get("slurm", {}), name),
         tuple(read_outages(data.get("outages", []), name, members)),
         tuple(read_reservations(data.get("reservations", []), name, members)),
+        _licenses(data.get("licenses", {}), name),
     )
 
 
@@ -108,6 +110,13 @@ def _settings(value: Any, file: str) -> dict[str, str]:
     refuse_unknown(value, set(SETTINGS), f"{file}: [slurm]")
     table = TomlTable(value, f"{file}: [slurm]")
     return {key: table.text(key, "") for key in value}
+
+
+def _licenses(value: Any, file: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise ClusterError(f"{file}: [licenses] maps names to numbers, for example matlab = 10")
+    table = TomlTable(value, f"{file}: [licenses]")
+    return {str(name): table.whole(name, 0, 0) for name in value}
 
 
 def _kind_speeds(table: Any, name: str) -> dict[str, dict[str, float]]:

@@ -90,6 +90,7 @@ class Jobs:
     dependency: Names  # what it waits for before it may run: "afterok:17"; UNKNOWN: nothing
     earliest: Floats  # seconds: no sooner may it run, whatever it waits for; NaN: `submit`
     throttle: Ints  # tasks of its array that may run at once; 0: all
+    licenses: Names  # that it holds while it runs: "matlab:2,ansys"; UNKNOWN: none
 
     def __post_init__(self) -> None:
         count = len(self.ids)
@@ -144,6 +145,7 @@ class JobColumns:
     dependency: Sequence[str | None] | Names | None = None
     earliest: ArrayLike | None = None
     throttle: ArrayLike | None = None
+    licenses: Sequence[str | None] | Names | None = None
     _count: int = field(init=False, default=0)
 
     def build(self) -> Jobs:
@@ -181,6 +183,7 @@ class JobColumns:
             dependency=self._names(self.dependency),
             earliest=self._floats(self.earliest, np.nan),
             throttle=self._counts(self.throttle),
+            licenses=self._names(self.licenses),
         )
 
     def _flags(self, given: ArrayLike | None) -> Bools:

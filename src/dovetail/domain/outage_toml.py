@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.outages import NodeReservation, OutageState, Outage
+from dovetail.domain.outages import NodeReservation, Outage, OutageState
 from dovetail.domain.toml_table import TomlTable, refuse_unknown
 
 Members = Callable[[list[str], str], frozenset[int]]

@@ -55,6 +55,11 @@ class Schedule:
         return self.trace.jobs.submit if self.eligible is None else self.eligible
 
     @property
+    def restart_counts(self) -> Ints:
+        """How often each job began again, as a node failed under it."""
+        return np.zeros(len(self.start), np.int64) if self.restarts is None else self.restarts
+
+    @property
     def run(self) -> Floats:
         """Seconds from start to end, on the GPUs that it got."""
         return self.end - self.start

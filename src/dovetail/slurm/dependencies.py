@@ -1,7 +1,9 @@
 """What a job waits for before it may run, as `sbatch --dependency` has it.
 
->>> dependency_of("afterok:12:13_4,after:14+5").terms
-(Term(event='end', jobs=('12', '13_4'), seconds=0.0), Term(event='start', jobs=('14',), seconds=300.0))
+>>> dependency_of("afterok:12:13_4").terms
+(Term(event='end', jobs=('12', '13_4'), seconds=0.0),)
+>>> dependency_of("after:14+5").terms
+(Term(event='start', jobs=('14',), seconds=300.0),)
 >>> dependency_of("singleton").singleton, dependency_of("afterany:1?afterany:2").any
 (True, True)
 

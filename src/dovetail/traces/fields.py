@@ -82,6 +82,7 @@ FIELDS: Registry[Field] = Registry(
                 Holds.NUMBER,
                 "tasks of its array that may run at once",
             ),
+            Field("licenses", "licenses", "licenses", Holds.NAME, "it holds: matlab:2,ansys"),
         )
     },
 )

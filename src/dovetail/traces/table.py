@@ -49,6 +49,7 @@ NAMES = (
     "array",
     "constraint",
     "dependency",
+    "licenses",
 )
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 

@@ -56,6 +56,7 @@ class Shape:
     limits: list[Limit] = field(default_factory=list)
     slurm: dict[str, str] = field(default_factory=dict)  # settings of slurm.conf
     closed: list[Closed] = field(default_factory=list)
+    licenses: dict[str, int] = field(default_factory=dict)
     _facts: dict[str, PartitionFacts] = field(default_factory=dict)
     _without: int = 0
 
@@ -118,6 +119,7 @@ class Shape:
             name=self.name,
             limits=(*self._known_limits(partitions), *self._partition_limits()),
             slurm=self.slurm,
+            licenses=self.licenses,
             outages=tuple(
                 Outage(nodes, one.start, one.end, one.state, one.words)
                 for one, nodes in self._closed(index)

@@ -41,6 +41,7 @@ def cluster_to_toml(cluster: Cluster) -> str:
         lines += _numbers(f"kind_speed.{_key(kind)}", speeds)
     for limit in cluster.limits:
         lines += _limit_table(limit)
+    lines += _numbers("licenses", cluster.licenses)
     for closed in (*cluster.outages, *cluster.reservations):
         lines += _closed_table(closed, cluster)
     if cluster.slurm:

@@ -69,7 +69,7 @@ def canonical(cells: Cells) -> RawTable:
             "exclusive": exclusive,
             "constraint": cells.names("Constraints"),
             **_resources(allocated, requested, exclusive),
-            **submission_columns(cells.names("SubmitLine"), cells.times("Submit")),
+            **submission_columns(cells.names("SubmitLine"), cells.times("Submit"), requested),
         },
         {
             "id": "JobID",
