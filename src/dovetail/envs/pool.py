@@ -100,8 +100,8 @@ def _refuse_regulated(cluster: Cluster) -> None:
         )
     if cluster.outages or cluster.reservations or cluster.licenses:
         raise ConfigError(
-            "environments know neither outages and reservations of nodes nor licences: leave them out of the "
-            "cluster's file to train in one; simulations know them"
+            "environments know neither outages and reservations of nodes nor licences: leave them "
+            "out of the cluster's file to train in one; simulations know them"
         )
 
 
