@@ -63,6 +63,24 @@ def test_all_of_it_survives_as_parquet(tmp_path: Path) -> None:
     assert again.origin == trace.origin
 
 
+def test_a_preempted_run_is_a_job_of_its_own_and_the_next_one_follows_it(tmp_path: Path) -> None:
+    head, *_ = SACCT.splitlines()
+    runs = (
+        "7|ann|100|100|110|150|PREEMPTED|gres/gpu=1|a|sbatch a.sh",
+        "7|ann|150|151|200|210|NODE_FAIL|gres/gpu=1|a|sbatch a.sh",
+        "7|ann|210|211|300|400|COMPLETED|gres/gpu=1|a|sbatch a.sh",
+    )
+    trace = read_trace(write(tmp_path / "sacct.txt", "\n".join((head, *runs)) + "\n"))
+    jobs = trace.jobs
+    assert jobs.ids.tolist() == ["7#1", "7"]
+    assert jobs.run.tolist() == [40, 100]
+    assert jobs.submit.tolist() == [0, 111]
+    assert jobs.dependency.names() == [None, "afterany:7#1"]
+    assert jobs.earliest[1] == 0
+    assert jobs.restarts.tolist() == [0, 1]
+    assert "1 earlier run of a requeued job is a job of its own" in trace.notes
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

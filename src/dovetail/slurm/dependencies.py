@@ -25,7 +25,7 @@ _EVENTS = {
     "aftercorr": SAME_TASK,
     "afterburstbuffer": END,
 }
-_JOB = re.compile(r"^([0-9A-Za-z_.\[\]-]+?)(?:\+([0-9]{1,9}))?$")
+_JOB = re.compile(r"^([0-9A-Za-z_.#\[\]-]+?)(?:\+([0-9]{1,9}))?$")
 MOST_TERMS = 10_000
 """Jobs that one job may wait for; a text that names more is no dependency."""
 

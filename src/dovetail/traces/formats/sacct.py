@@ -10,6 +10,7 @@ from dovetail.slurm.durations import NO_LIMIT
 from dovetail.slurm.sacct import spelled
 from dovetail.slurm.states import GOING
 from dovetail.traces.cells import Cells, read_csv
+from dovetail.traces.requeues import follow_runs
 from dovetail.traces.source import column_names
 from dovetail.traces.submissions import submission_columns
 from dovetail.traces.table import Format, Progress, RawTable, calendar
@@ -161,11 +162,7 @@ def _leave_out(table: RawTable) -> None:
     )
     going = state.is_in([*GOING, "STOPPED"])
     table.leave_out(going, "job was still running", "jobs were still running")
-    # sacct --duplicates has a record per start of a requeued job; only the last tells its run.
-    earlier = ~pl.col("raw_id").is_last_distinct() & pl.col("raw_id").is_not_null()
-    table.frame = table.frame.sort("recorded_start", maintain_order=True)
-    table.leave_out(earlier, "earlier record of a requeued job", "earlier records of requeued jobs")
-    table.frame = table.frame.sort("line")
+    follow_runs(table)
 
 
 SACCT = Format("sacct", "Slurm accounting: sacct --parsable2", sniff, read, cpu_jobs=True)
