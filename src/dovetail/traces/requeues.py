@@ -1,8 +1,8 @@
 """Runs of one job before its last: `sacct --duplicates` has a record for each.
 
 A run that ended because others went first (PREEMPTED, REQUEUED) held its nodes all the same: it is
-a job of its own, and the next run follows it. One that ended with its node is left out: a replay has
-such failures as outages of nodes, under which jobs begin again by themselves.
+a job of its own, and the next run follows it. One that ended with its node is left out: a replay
+has such failures as outages of nodes, under which jobs begin again by themselves.
 """
 
 from __future__ import annotations

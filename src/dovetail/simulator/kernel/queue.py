@@ -38,8 +38,9 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
     if not (rules.unsorted or rules.heads_only):
         score = score_one(w, rules, job)
         at = _position(w, mine.low, mine.high, score, job)
-    # Shift the shorter side; removals from the front leave room there.
-    if at - mine.low < mine.high - at and mine.low > mine.first:
+    # Shift the shorter side; removals from the front leave room there. At the end there is room
+    # for jobs that come once only.
+    if mine.low > mine.first and (w.eventful or at - mine.low < mine.high - at):
         for i in range(mine.low, at):
             rows[i - 1], values[i - 1] = rows[i], values[i]
         mine.low -= 1
