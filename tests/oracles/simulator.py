@@ -303,7 +303,7 @@ class Play:
     def takes_too_much(self, row: int, books: Books) -> bool:
         """Whether a job could start and would leave fewer GPUs free than its policy wants."""
         _, keep = self.limits(row)
-        if keep <= 0 or self.jobs[row].gpus == 0 or self.place(row, books, 0.0) is None:
+        if keep <= 0 or self.jobs[row].gpus == 0 or self.place(row, books, foresees=False) is None:
             return False
         nodes = [n for n, kind in enumerate(self.site.kind) if kind in self.kinds[row]]
         nodes = [n for n in nodes if self.there.is_open(n, books.now, books.now)]
@@ -317,16 +317,18 @@ class Play:
         idle = sum(used) == 0
         return not idle and free - self.jobs[row].gpus < keep
 
-    def place(self, row: int, books: Books, until: float = math.inf) -> Chunks | None:
-        """Nodes for a job, if it runs no longer than so many seconds by estimate."""
+    def place(self, row: int, books: Books, foresees: bool = True) -> Chunks | None:
+        """Nodes for a job; who does not foresee looks only at what is there now."""
 
         def admits(node: int, chunk: Amount, taken: Chunks) -> bool:
-            length = min(until, self.reserve[row] / self.site.speed(node, self.jobs[row]))
-            if not self.there.usable(node, books.now, books.now + length, books.now):
-                return False
+            length = self.reserve[row] / self.site.speed(node, self.jobs[row])
             if not self.there.is_open(node, books.now, books.now):
                 return False
-            if self.backfill is Backfill.NONE:
+            end = books.now + length
+            if foresees and not self.there.usable(node, books.now, end, books.now):
+                return False
+            planned = self.backfill is Backfill.CONSERVATIVE
+            if self.backfill is Backfill.NONE or (planned and not foresees):
                 return books.fits_now(node, chunk)
             if self.backfill is Backfill.EASY:
                 return books.admits_easy(node, chunk, length, taken)
