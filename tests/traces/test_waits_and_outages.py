@@ -55,6 +55,16 @@ def test_a_history_tells_what_jobs_waited_for(tmp_path: Path) -> None:
     assert any("1 job depends on others" in note for note in trace.notes)
 
 
+def test_what_is_not_replayed_is_counted(tmp_path: Path) -> None:
+    text = SACCT.replace("sbatch a.sh", "sbatch -p short,long --exclude=gpu7 a.sh")
+    notes = read_trace(write(tmp_path / "sacct.txt", text)).notes
+    assert any(note.startswith("1 job asked for nodes by name") for note in notes)
+    assert any(note.startswith("1 job asked for several partitions") for note in notes)
+    conf = CONF.replace("Nodes=ALL", "Nodes=ALL OverSubscribe=FORCE:4")
+    found = read_cluster(write(tmp_path / "slurm.conf", conf))
+    assert found.notes == ("partition p: jobs share CPUs (FORCE:4), which is not replayed",)
+
+
 def test_all_of_it_survives_as_parquet(tmp_path: Path) -> None:
     trace = read_trace(write(tmp_path / "sacct.txt", SACCT))
     write_trace(trace, tmp_path / "trace.parquet")

@@ -19,6 +19,8 @@ from dovetail.traces.tres import tres_columns
 
 # `--exclusive=user` and `=mcs` share nodes, if only with some.
 _EXCLUSIVE = r"(?:^|\s)--exclusive(?:\s|$)"
+_BY_NAME = r"\s(?:--nodelist|--exclude|-w|-x)[=\s]"
+_SEVERAL = r"\s(?:--partition[=\s]|-p\s*)[^\s,]+,\S"
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -107,6 +109,17 @@ def _note_waits(table: RawTable) -> None:
         table.count((pl.col("throttle") > 0) & pl.col("array").is_not_null()),
         "task belongs to an array of which only some run at once",
         "tasks belong to arrays of which only some run at once",
+    )
+    line = pl.col("submit_line")
+    table.note(
+        table.count(line.str.contains(_BY_NAME)),
+        "job asked for nodes by name, or not for some: a replay gives it any",
+        "jobs asked for nodes by name, or not for some: a replay gives them any",
+    )
+    table.note(
+        table.count(line.str.contains(_SEVERAL)),
+        "job asked for several partitions: a replay keeps it to the one that it ran in",
+        "jobs asked for several partitions: a replay keeps them to the one that they ran in",
     )
 
 
