@@ -44,6 +44,16 @@ class Tables:
     node_classes: Table
     class_slots: Table
 
+    # Jobs that wait for others only (eligibility.py).
+    eligibility: Table
+    dependency_links: Table
+    arrays: Table
+    array_tasks: Table
+
+    # Nodes that are not always there only (outages.py).
+    node_events: Table
+    closures: Table
+
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
     steps: Table
@@ -141,8 +151,9 @@ class Tables:
         self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
         self.world["mixed"] = slots > most
-        self.world["limited"] = bool(cluster.limits)
+        self.world["limited"] = bool(cluster.limits or cluster.licenses)
         self.world["tier_count"] = self.demands["tier"].max() + 1
+        self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:
