@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
+from tests.oracles.fair_tree import FairTree
 from tests.oracles.limits import Limits
 from tests.oracles.ordering import FairShare, Moment, limits, score
 from tests.oracles.placement import Chunks, place, preference
@@ -87,7 +88,10 @@ class Play:
         self.pending = list(range(count))
         self.waiting: list[int] = []
         self.running: list[Running] = []
-        self.fair_share = FairShare(self.jobs)
+        tree = bool(cluster.associations)
+        self.fair_share: FairShare | FairTree = (
+            FairTree(self.jobs, cluster) if tree else FairShare(self.jobs)
+        )
         options = [option for job in self.jobs for option in self.site.options(job, self.affinity)]
         self.sets = node_sets(self.site, options)
         self.promises: dict[int, Promise] = {}  # conservative only
@@ -111,6 +115,9 @@ class Play:
         """All that happens at one time."""
         self.fair_share.advance(now, self.running_gpus())
         ended = sorted(job.row for job in self.running if job.end == now)
+        for job in self.running:
+            if job.end == now:
+                self.fair_share.change(self.jobs[job.row], list(job.chunks.values()), -1)
         self.running = [job for job in self.running if job.end != now]
         for row in ended:
             self.bounds.end(row)
@@ -147,8 +154,8 @@ class Play:
         self.seen[largest] = self.seen.get(largest, 0) + 1
         self.waiting.append(row)
 
-    def running_gpus(self) -> dict[str | None, float]:
-        gpus: dict[str | None, float] = {}
+    def running_gpus(self) -> dict[Any, float]:
+        gpus: dict[Any, float] = {}
         for job in self.running:
             account = self.fair_share.account(self.jobs[job.row])
             size = self.jobs[job.row].size(self.site.cluster)
@@ -157,11 +164,11 @@ class Play:
 
     def queue(self, now: float) -> list[int]:
         """The waiting jobs, the next one first."""
-        shares = self.fair_share.shares()
+        shares: Mapping[Any, float] = self.fair_share.shares()
 
         def key(row: int) -> tuple[int, float, int]:
             job = self.jobs[row]
-            account = self.fair_share.account(job)
+            account: Any = self.fair_share.account(job)
             moment = Moment(now, self.jobs[0].submit, self.site.cluster, shares, account)
             value = score(self.ordering, job, self.estimate[row], self.predicted[row], moment)
             return -self.bounds.tier(row), value, row
@@ -279,6 +286,7 @@ class Play:
         )
         self.running.append(job)
         self.bounds.start(row)
+        self.fair_share.change(self.jobs[row], list(job.chunks.values()), 1)
         self.waiting.remove(row)
         self.answer.start[row], self.answer.where[row] = books.now, where
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.trace import Trace
+from tests.oracles.ordering import FairShare
 from tests.oracles.reservations import Books
 from tests.oracles.shapes import Amount, Kind, Option, fits
 from tests.oracles.simulator import Answer, Play, RunTimePredictor
@@ -85,6 +86,7 @@ class SlurmPlay(Play):
             trace, cluster, ordering, placement, none, estimates, affinity, predictor, reserve
         )
         self.rule = rule
+        self.owners = FairShare(self.jobs)
         self.last_cycle, self.news = self.jobs[0].submit, False
 
     def next_time(self) -> float:
@@ -111,7 +113,7 @@ class SlurmPlay(Play):
         tried: dict[str | None, int] = {}
         looked_at = 0
         for row in self.queue(now):
-            user = self.fair_share.account(self.jobs[row])
+            user = self.owners.account(self.jobs[row])
             if looked_at == self.rule.max_job_test:
                 break
             if self.bounds.reached(row):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dovetail.domain.associations import Association, check_tree
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
 
@@ -32,16 +33,22 @@ SETTINGS = (
     "SchedulerType",
     "SchedulerParameters",
     "PriorityType",
+    "PriorityCalcPeriod",
     "PriorityDecayHalfLife",
     "PriorityMaxAge",
     "PriorityFavorSmall",
+    "PriorityFlags",
     "PriorityWeightAge",
     "PriorityWeightFairshare",
     "PriorityWeightJobSize",
     "PriorityWeightPartition",
     "PriorityWeightQOS",
+    "PriorityWeightTRES",
 )
 """Settings of slurm.conf that a cluster keeps: how Slurm orders jobs, and what may pass."""
+
+BILLED = ("cpu", "memory_gb", "gpu", "node")
+"""What a partition may bill."""
 
 ANY_TYPE = "gpu"
 """The GPU type of a cluster that names none."""
@@ -90,6 +97,8 @@ class Partition:
     priority: float = 1.0
     tier: int = 1  # Slurm's PriorityTier: jobs of a higher one go first, whatever their scores
     exclusive: bool = False  # its jobs take whole nodes: OverSubscribe=EXCLUSIVE
+    # What use counts for where accounts have shares: per CPU, GB, GPU and node (TRESBillingWeights).
+    billing: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.tier <= MAX_PRIORITY:
@@ -99,6 +108,12 @@ class Partition:
                 f"partition {self.name}: priority is {self.priority:g}, "
                 f"expected 0 to {MAX_PRIORITY:g}"
             )
+        for what, weight in self.billing:
+            if what not in BILLED or not 0 <= weight <= MAX_PRIORITY:
+                raise ClusterError(
+                    f"partition {self.name}: billing of {what} is {weight:g}, expected "
+                    f"{', '.join(BILLED)} and 0 or more"
+                )
 
 
 @dataclass(frozen=True)
@@ -118,6 +133,7 @@ class Cluster:
     kind_speed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     slurm: Mapping[str, str] = field(default_factory=dict)  # settings of slurm.conf, by name
+    associations: tuple[Association, ...] = ()  # the tree of accounts; none: all share alike
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -133,6 +149,7 @@ class Cluster:
                 raise ClusterError(f"partition {part.name}: names a node that does not exist")
         for speeds in (self.speed, *self.kind_speed.values()):
             self._refuse_bad_speeds(speeds)
+        check_tree(self.associations)
         for name, value in self.qos.items():
             if not 0 <= value <= MAX_PRIORITY:
                 raise ClusterError(f"QOS {name}: {value:g}, expected 0 to {MAX_PRIORITY:g}")
@@ -233,6 +250,10 @@ class Cluster:
             text += repr([(part.tier, part.exclusive) for part in self.partitions])
         if self.limits:
             text += repr(self.limits)
+        if self.associations or any(part.billing for part in self.partitions):
+            text += repr((self.associations, [part.billing for part in self.partitions]))
+        if self.slurm:
+            text += repr(sorted(self.slurm.items()))
         if self.has_features:
             text += repr([node.features for node in self.nodes])
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -42,6 +42,11 @@ class World(Row):
     watches: int  # how often calendars were asked, so far
     reservations_made: int  # so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
+    # the tree of accounts
+    share_count: int  # 0: there is no tree
+    share_users: int
+    share_period: float  # seconds between two calculations
+    last_shares: float  # when the last one was
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
     history_ring: int  # run times kept of a group
@@ -79,6 +84,7 @@ class World(Row):
     cluster: int  # [1] ClusterFacts
     jobs: int  # [jobs] JobFacts
     accounts: int  # [accounts] AccountFacts
+    shares: int  # [accounts and users of the tree] ShareRow
     runs: int  # [jobs] RunRow
     nodes: int  # [nodes] NodeRow
     slots: int  # [nodes * most slots] Slot
@@ -144,8 +150,31 @@ class RunRow(Row):
     demand: int  # -1: rejected
     part_first: int  # its chunks in the parts table
     part_count: int
+    share: int  # its user in the tree of accounts; -1: in none
+    charge: float  # what that is charged in a second while it runs
     backfilled: bool
     refused: bool  # on submission: as many as may be submitted were
+
+
+class ShareRow(Row):
+    """An account or user of the tree; parents stand before their children."""
+
+    parent: int  # -1: the root
+    first: int  # its children, and places for them in `order`
+    last: int
+    user: bool
+    account: int  # row of the accounts; -1: no job is charged to it
+    norm: float  # its part of the shares of its siblings; below 0: as its parent
+    charge: float  # of what runs, in a second
+    since: float  # up to when use has been counted
+    usage: float  # decayed; of an account: of all below it
+    level: float  # level fair share: norm / its part of the use of its siblings
+    order: int  # list kept beside the table: children of each, the next in rank first
+    # of the walk, by depth
+    place: int
+    stop: int
+    before: float
+    tied: bool
 
 
 class NodeRow(Row):
@@ -404,6 +433,7 @@ class OptionRow(Row):
     large_kinds: int  # bit k: a node of kind k can ever host a large chunk
     small_kinds: int
     speed: float
+    charge: float  # what a job in it is charged in a second, where there is a tree
     large_shape: int
     small_shape: int
 
