@@ -1,4 +1,4 @@
-"""The jobs of the fidelity benchmark, and the site that they come to: drawn, and always the same."""
+"""The jobs of the fidelity benchmark, and the site that they come to."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from tests.live.slurm.options import (
     User,
 )
 
-LOAD = 1.05
-"""Work that comes in over what the nodes can do: a queue builds up, and not without end."""
+LOAD = 1.4
+"""Work that comes in over what the nodes can do, a job taken to need the scarcer of GPUs and CPUs:
+a queue builds up, and not without end."""
 
 NODES = (
     # Jobs without GPUs are to take other nodes first, as sites set it.
@@ -132,8 +133,7 @@ def draw(seed: int, count: int) -> tuple[Ask, ...]:
         Ask(
             i, float(arrivals[i] - arrivals[0]), float(runs[i]), _limit(runs[i], rng),
             *shapes[i][1:], tasks[i], _partition(shapes[i][2], rng),
-            str(rng.choice(["normal", "high", "small"], p=[0.8, 0.1, 0.1])) if _fits_small(shapes[i])
-            else "normal", *PEOPLE[owners[i]][:2],
+            _qos(shapes[i], rng), *PEOPLE[owners[i]][:2],
         )
         for i in range(number)
     )  # fmt: skip
@@ -144,9 +144,12 @@ def _busy() -> np.ndarray:
     return busy / busy.sum()
 
 
-def _fits_small(shape: tuple[float, int, int, int, bool]) -> bool:
+def _qos(shape: tuple[float, int, int, int, bool], rng: np.random.Generator) -> str:
+    """Jobs that the limits of QOS small allow may be in any."""
     _, nodes, gpus, cpus, whole = shape
-    return nodes == 1 and gpus <= 2 and cpus <= 8 and not whole
+    if nodes > 1 or gpus > 2 or cpus > 8 or whole:
+        return "normal"
+    return str(rng.choice(["normal", "high", "small"], p=[0.8, 0.1, 0.1]))
 
 
 def _partition(gpus: int, rng: np.random.Generator) -> str:

@@ -44,7 +44,20 @@ def record(asks: Sequence[Ask], speed: float, folder: Path) -> None:
             (ASSOCIATIONS, ["sacctmgr", "-P", "show", "assoc", "tree"]),
         ):
             (folder / name).write_text(slurm.run(argv).stdout)
+        _add_lost_starts(slurm, folder / SACCT)
         (folder / LOADED).write_text(f"{sum(loads) / max(1, len(loads)):.2f}\n")
+
+
+def _add_lost_starts(slurm: Cluster, path: Path) -> None:
+    """In faster time the database now and then misses a start; Slurm's own log of jobs has it."""
+    started = {str(job.id): str(job.start) for job in slurm.history()}
+    header, *lines = (line.split("|") for line in path.read_text().splitlines())
+    raw, start, elapsed, end = (header.index(n) for n in ("JobIDRaw", "Start", "ElapsedRaw", "End"))
+    for cells in lines:
+        if not cells[start].isdigit() and cells[raw] in started:
+            cells[start] = started[cells[raw]]
+            cells[elapsed] = str(int(cells[end]) - int(cells[start]))
+    path.write_text("".join("|".join(cells) + "\n" for cells in (header, *lines)))
 
 
 def _submit_all(slurm: Cluster, asks: Sequence[Ask], speed: float) -> list[float]:

@@ -1,4 +1,4 @@
-"""Slurm's Fair Tree in plain Python, as its own source walks it (semantics, the tree of accounts)."""
+"""Slurm's Fair Tree in plain Python, as its source walks it (semantics, tree of accounts)."""
 
 from __future__ import annotations
 

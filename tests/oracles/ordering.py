@@ -103,7 +103,9 @@ def points(job: Job, cluster: Cluster) -> float:
         for index, node in enumerate(cluster.nodes)
         if all(index in p.nodes for p in cluster.partitions if p.name == job.partition)
     ]
-    tres = dict(word.split("=") for word in cluster.slurm.get("PriorityWeightTRES", "").split(",") if word)
+    tres = dict(
+        word.split("=") for word in cluster.slurm.get("PriorityWeightTRES", "").split(",") if word
+    )
     gpus = sum(node.gpus for node in nodes)
     if "gres/gpu" in tres and gpus:
         found += float(tres["gres/gpu"]) * (job.gpus / gpus)

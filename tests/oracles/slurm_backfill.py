@@ -66,6 +66,16 @@ class NodeSpace(Books):
         return chosen + [node for node in small if node not in chosen][: option.few]
 
 
+@dataclass
+class OpenNodes(Books):
+    """Books in which nothing fits on closed nodes."""
+
+    closed: set[int] = field(default_factory=set)
+
+    def fits_now(self, node: int, chunk: Amount) -> bool:
+        return node not in self.closed and super().fits_now(node, chunk)
+
+
 class SlurmPlay(Play):
     """A play whose passes are Slurm's two schedulers."""
 
@@ -103,6 +113,23 @@ class SlurmPlay(Play):
         if self.news and self.waiting and now >= self.last_cycle + self.rule.interval:
             self.last_cycle = now
             self.news = self.cycle(now)
+
+    def schedule(self, now: float) -> None:
+        """The main scheduler: a job that cannot start closes its partition's nodes to others."""
+        books = OpenNodes(self.site, now, self.running)
+        passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
+        for row in self.queue(now):
+            if row in passed_over or self.bounds.reached(row) or self.takes_too_much(row, books):
+                continue
+            chunks = self.place(row, books)
+            if chunks is not None:
+                self.start(row, chunks, books)
+            else:
+                books.closed |= self.partition_nodes(row)
+
+    def partition_nodes(self, row: int) -> set[int]:
+        parts = {part.name: set(part.nodes) for part in self.site.cluster.partitions}
+        return parts.get(self.jobs[row].partition or "", set(range(len(self.site.kind))))
 
     def cycle(self, now: float) -> bool:
         """Plan the first jobs of the queue; whether any started."""

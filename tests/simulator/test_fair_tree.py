@@ -108,7 +108,9 @@ def test_a_user_without_shares_goes_last_and_one_with_those_of_the_account_first
     assert factors(tree, *rows) == {"cat": 1.0, "bob": 2 / 3, "ann": 1 / 3}
 
 
-def test_the_users_of_an_account_that_shares_as_its_parent_are_siblings_of_the_others_there() -> None:
+def test_the_users_of_an_account_that_shares_as_its_parent_are_siblings_of_the_others_there() -> (
+    None
+):
     tree = (
         Association("physics"),
         Association("optics", parent="physics", shares=AS_PARENT),

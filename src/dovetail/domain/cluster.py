@@ -97,7 +97,7 @@ class Partition:
     priority: float = 1.0
     tier: int = 1  # Slurm's PriorityTier: jobs of a higher one go first, whatever their scores
     exclusive: bool = False  # its jobs take whole nodes: OverSubscribe=EXCLUSIVE
-    # What use counts for where accounts have shares: per CPU, GB, GPU and node (TRESBillingWeights).
+    # What accounts with shares are charged per CPU, GB, GPU and node: TRESBillingWeights.
     billing: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:

@@ -22,7 +22,17 @@ MAX_MEMBERSHIPS = 2_000_000
 """Nodes of all partitions together: twenty partitions of all nodes of the largest cluster."""
 
 _RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})\](?P<tail>.*)$")
-_TOP = {"name", "nodes", "partitions", "speed", "qos", "kind_speed", "limits", "slurm", "associations"}
+_TOP = {
+    "name",
+    "nodes",
+    "partitions",
+    "speed",
+    "qos",
+    "kind_speed",
+    "limits",
+    "slurm",
+    "associations",
+}
 _NODE = {
     "name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig",
     "features",

@@ -30,6 +30,7 @@ from dovetail.simulator.kernel import rows
 from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
+from dovetail.simulator.partitions import partition_kinds, tiers_of
 from dovetail.simulator.priority_points import priority_points
 from dovetail.simulator.shapes import shape_tables
 
@@ -101,7 +102,8 @@ class Tables:
         self.demands = _demands(of_job, every)
         first = _first_jobs(of_job, len(every))
         self.demands["account"] = user[first]
-        self.demands["tier"] = _tiers(jobs, cluster)[first]
+        self.demands["tier"] = tiers_of(jobs, cluster)[first]
+        self.demands["partition_kinds"] = partition_kinds(jobs, cluster, kinds)[first]
         self.tried = new_table(rows.Tried, user_count)
         self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
         self.demand_facts = _demand_facts(every, kinds)
@@ -344,11 +346,6 @@ def _first_jobs(of_job: Ints, demands: int) -> Ints:
     able = np.flatnonzero(of_job >= 0)[::-1]
     first[of_job[able]] = able
     return first
-
-
-def _tiers(jobs: Jobs, cluster: Cluster) -> Ints:
-    by_code = np.array(cluster.tiers((*jobs.partition.values, None)))  # code -1 is the last
-    return by_code[jobs.partition.codes]
 
 
 def _add_limits(

@@ -43,7 +43,9 @@ class ShareTables:
         largest = "MAX_TRES" in self.cluster.slurm.get("PriorityFlags", "").upper()
         return np.array(
             [
-                charge_of(option_amounts(option), parts.get(self.partition.name(code) or ""), largest)
+                charge_of(
+                    option_amounts(option), parts.get(self.partition.name(code) or ""), largest
+                )
                 for options, code in zip(every, self.partition.codes[first].tolist(), strict=True)
                 for option in options
             ]
@@ -68,9 +70,7 @@ def share_tables(jobs: Jobs, cluster: Cluster) -> ShareTables | None:
     distinct, account = np.unique(codes, axis=0, return_inverse=True)
     rows = np.array(
         [
-            places.get((jobs.account.name(a) or "", jobs.user.name(u) or ""), -1)
-            if u >= 0
-            else -1
+            places.get((jobs.account.name(a) or "", jobs.user.name(u) or ""), -1) if u >= 0 else -1
             for a, u in distinct.tolist()
         ]
     )

@@ -47,7 +47,7 @@ def has_flag(cluster: Cluster, flag: str) -> bool:
 
 
 def size_factor(jobs: Jobs, cluster: Cluster) -> Floats:
-    """0 to 1: the mean of the job's part of the nodes and of the CPUs; or, with the flag, over time.
+    """0 to 1: the mean of the job's parts of the nodes and of the CPUs; with BY_TIME, over time.
 
     A job with no number of nodes asks for one, or for as many as its GPUs need.
     """
@@ -68,7 +68,9 @@ def size_factor(jobs: Jobs, cluster: Cluster) -> Floats:
 
 def _partition(jobs: Jobs, cluster: Cluster) -> Floats:
     if not has_flag(cluster, NO_PARTITION):
-        return _by_name(jobs.partition, [cluster.partition_factor(n) for n in _names(jobs.partition)])
+        return _by_name(
+            jobs.partition, [cluster.partition_factor(n) for n in _names(jobs.partition)]
+        )
     own = {part.name: part.priority for part in cluster.partitions}
     return _by_name(jobs.partition, [own.get(n or "", 0.0) for n in _names(jobs.partition)])
 
@@ -97,9 +99,7 @@ def _tres_points(jobs: Jobs, cluster: Cluster) -> Floats:
             continue
         totals = [_total(name, _members(part, cluster)) for part in _names(jobs.partition)]
         whole = _by_name(jobs.partition, totals)
-        points += weight * np.divide(
-            asked[name], whole, out=np.zeros(len(jobs)), where=whole > 0
-        )
+        points += weight * np.divide(asked[name], whole, out=np.zeros(len(jobs)), where=whole > 0)
     return points
 
 

@@ -48,7 +48,7 @@ class SlurmSettings:
 
 
 def as_configured(settings: SlurmSettings, varies: Varies = Varies.BETWEEN_ACCOUNTS) -> Ordering:
-    """Slurm's priority/multifactor; points for size, TRES, partition and QOS are in the job's facts.
+    """Slurm's priority/multifactor; a job's facts have its points for size, TRES, partition, QOS.
 
     `varies`: ALWAYS where jobs that ask for the same may differ in points.
     """

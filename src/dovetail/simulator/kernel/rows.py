@@ -63,6 +63,7 @@ class World(Row):
     cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
+    closed_kinds: int  # bit k: in this pass nothing more starts on nodes of kind k
     planner: int  # address of a function that picks nodes for a job; 0: none
     ranker: int  # address of a function that ranks classes of nodes; 0: none
     class_count: int  # classes of nodes found by the search in hand
@@ -355,6 +356,7 @@ class Demand(Row):
     plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     speed: float  # of its fastest option
     tier: int  # of its partition: 0 goes first
+    partition_kinds: int  # bit k: kind k belongs to its partition
     account: int  # of its first job
     # its limits, and what one of its jobs counts for there
     link_first: int
