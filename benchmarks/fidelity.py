@@ -6,14 +6,15 @@
 
 A real Slurm runs the jobs in faster time. What an operator would export of it (sacct, sacctmgr's
 QOS and associations, slurm.conf) is imported as `dovetail trace import` and `cluster import` do,
-and replayed under `slurm-as-configured`. What Slurm and its nodes need to end one job and to begin the
-next is multiplied by the speed; the second replay has such pauses after every job, as long as this
-run itself had.
+and replayed under `slurm-as-configured`. What Slurm and its nodes need to end one job and to begin
+the next is multiplied by the speed; the second replay has such pauses after every job, as long as
+this run itself had.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -33,12 +34,15 @@ from dovetail.evaluation.recorded import Gap, gap_of
 from dovetail.evaluation.run import Run
 from dovetail.policies.configured import configured_policy
 from dovetail.policies.policy import Policy
+from dovetail.slurm.host_lists import expand
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.read import read_trace
 
 JOBS, SEED, SPEED = 1000, 1, 20.0
 PAUSES = "with the pauses of the run"
 PLAIN = "as imported"
+NO_CYCLE = 10
+"""Seconds after an end: what starts so soon was not started by a cycle of the backfill."""
 
 
 def run(seed: int = SEED, jobs: int = JOBS, speed: float = SPEED) -> dict[str, Any]:
@@ -55,7 +59,7 @@ def replayed(folder: Path) -> dict[str, Any]:
     policy = configured_policy(site)
     assert policy is not None
     recorded = trace.jobs.recorded_start - trace.jobs.submit
-    pause = measured_pause(trace)
+    pause = measured_pause(folder / SACCT)
     waits = {
         PLAIN: waits_of(trace, site, policy, 0.0),
         PAUSES: waits_of(trace, site, policy, pause),
@@ -85,13 +89,22 @@ def waits_of(trace: Trace, site: Cluster, policy: Policy, pause: float) -> Float
     return schedule.wait
 
 
-def measured_pause(trace: Trace) -> float:
-    """Seconds, in the middle, by which jobs that came to free nodes started late.
+def measured_pause(path: Path) -> float:
+    """Seconds, in the middle, from the end of a job to the start of one that waited for its node.
 
-    Such a job waits for nothing but Slurm itself; half of the jobs that waited the least.
+    What took longer waited for a cycle of the backfill.
     """
-    wait = trace.jobs.recorded_start - trace.jobs.submit
-    return float(np.median(wait[wait <= np.median(wait)]))
+    with path.open() as file:
+        rows = list(csv.DictReader(file, delimiter="|"))
+    begin = [max(int(row["Submit"]), int(row["Eligible"])) for row in rows]
+    nodes = [set(expand(row["NodeList"])) for row in rows]
+    ends = [(int(row["End"]), own) for row, own in zip(rows, nodes, strict=True)]
+    gaps = []
+    for row, since, own in zip(rows, begin, nodes, strict=True):
+        start = int(row["Start"])
+        before = [end for end, others in ends if since < end <= start and own & others]
+        gaps += [start - max(before)] if before else []
+    return float(np.median([gap for gap in gaps if gap <= NO_CYCLE] or [0.0]))
 
 
 def _figures(gap: Gap | None) -> dict[str, float]:
