@@ -1,8 +1,9 @@
 """How near a replay comes to a real Slurm: 1,000 mixed jobs through both, from its own files.
 
     python -m benchmarks.run fidelity
-    python -m benchmarks.fidelity --seed 2 --jobs 1000 --speed 20 --keep texts --out fidelity.json
-    python -m benchmarks.fidelity --texts texts          # replay what was recorded there
+    python -m benchmarks.fidelity --seeds 2 --jobs 1000 --speed 20 --keep texts --out fidelity.json
+    python -m benchmarks.fidelity --texts texts/2     # replay what was recorded there
+    python -m benchmarks.fidelity --texts benchmarks/recordings/fidelity    # or one of ours
 
 A real Slurm runs the jobs in faster time. What an operator would export of it (sacct, sacctmgr's
 QOS and associations, slurm.conf) is imported as `dovetail trace import` and `cluster import` do,
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -38,18 +40,24 @@ from dovetail.slurm.host_lists import expand
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.read import read_trace
 
-JOBS, SEED, SPEED = 1000, 1, 20.0
+JOBS, SEEDS, SPEED = 1000, (1, 2), 30.0
 PAUSES = "with the pauses of the run"
 PLAIN = "as imported"
 NO_CYCLE = 10
 """Seconds after an end: what starts so soon was not started by a cycle of the backfill."""
 
 
-def run(seed: int = SEED, jobs: int = JOBS, speed: float = SPEED) -> dict[str, Any]:
-    """Record and replay."""
-    with tempfile.TemporaryDirectory() as folder:
-        record(draw(seed, jobs), speed, Path(folder))
-        return {"seed": seed, "speed": speed, **replayed(Path(folder))}
+def run(
+    seeds: Sequence[int] = SEEDS, jobs: int = JOBS, speed: float = SPEED, keep: Path | None = None
+) -> dict[str, Any]:
+    """Record and replay, in `keep` where what Slurm told is to stay."""
+    runs = {}
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) if keep is None else keep / str(seed)
+            record(draw(seed, jobs), speed, folder)
+            runs[str(seed)] = replayed(folder)
+    return {"speed": speed, "runs": runs}
 
 
 def replayed(folder: Path) -> dict[str, Any]:
@@ -94,7 +102,7 @@ def measured_pause(path: Path) -> float:
 
     What took longer waited for a cycle of the backfill.
     """
-    with path.open() as file:
+    with gzip.open(path, "rt") as file:
         rows = list(csv.DictReader(file, delimiter="|"))
     begin = [max(int(row["Submit"]), int(row["Eligible"])) for row in rows]
     nodes = [set(expand(row["NodeList"])) for row in rows]
@@ -160,20 +168,23 @@ def table(found: Mapping[str, Any]) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seeds", default=",".join(map(str, SEEDS)), help="comma-separated")
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--speed", type=float, default=SPEED)
-    parser.add_argument("--keep", type=Path, help="a folder for what Slurm told")
-    parser.add_argument("--texts", type=Path, help="such a folder: nothing is run but the replay")
+    parser.add_argument("--keep", type=Path, help="a folder for what Slurm told, by seed")
+    parser.add_argument("--texts", help="such folders with commas between them: replays alone")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(words)
-    if given.texts is None and given.keep is not None:
-        record(draw(given.seed, given.jobs), given.speed, given.keep)
-    texts = given.texts or given.keep
-    found = replayed(texts) if texts else run(given.seed, given.jobs, given.speed)
-    print(table(found))
+    if given.texts:
+        folders = [Path(name) for name in given.texts.split(",")]
+        runs = {str(at): replayed(folder) for at, folder in enumerate(folders, start=1)}
+        found = {"speed": given.speed, "runs": runs}
+    else:
+        seeds = [int(seed) for seed in given.seeds.split(",")]
+        found = run(seeds, given.jobs, given.speed, given.keep)
+    print("\n".join(table(one) for one in found["runs"].values()))
     if given.out:
-        given.out.write_text(json.dumps(found, sort_keys=True) + "\n")
+        given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

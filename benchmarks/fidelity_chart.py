@@ -46,7 +46,7 @@ def draw(found: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    PICTURE.write_text(draw(json.loads(RESULT.read_text())), encoding="utf-8")
+    PICTURE.write_text(draw(json.loads(RESULT.read_text())["runs"]["1"]), encoding="utf-8")
     print(f"wrote {PICTURE}")
 
 

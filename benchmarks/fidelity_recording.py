@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
-import shutil
+import re
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,11 @@ SUBMITTERS, ATTEMPTS = 3, 3
 PATIENCE = 1800.0
 """Seconds, after the last submission, until everything must have ended."""
 
-SACCT, QOS, ASSOCIATIONS, CONF = "sacct.txt", "qos.txt", "assoc.txt", "slurm.conf"
+SACCT, QOS, ASSOCIATIONS, CONF = "sacct.txt.gz", "qos.txt", "assoc.txt", "slurm.conf"
+KEPT = re.compile(r"^(?:Priority|Scheduler|Select|NodeName|PartitionName)")
+ELSEWHERE = re.compile(r" (?:NodeHostname|NodeAddr|Port)=\S+")
+"""Lines of slurm.conf that matter to a replay, and what of them is about this machine only."""
+
 LOADED = "load.txt"
 """How busy the machine was: its mean load, once a second."""
 
@@ -29,8 +34,8 @@ def record(asks: Sequence[Ask], speed: float, folder: Path) -> None:
         raise SystemExit(f"fidelity cannot be measured here: {reason}")
     folder.mkdir(parents=True, exist_ok=True)
     with Cluster(options) as slurm:
-        shutil.copy(slurm.layout.slurm_conf, folder / CONF)
-        shutil.copy(slurm.layout.slurm_conf.with_name("gres.conf"), folder / "gres.conf")
+        conf = filter(KEPT.match, slurm.layout.slurm_conf.read_text().splitlines())
+        (folder / CONF).write_text("".join(ELSEWHERE.sub("", line) + "\n" for line in conf))
         slurm.run(["sacctmgr", "-i", "modify", "qos", "small", "set", SMALL])
         time.sleep(1.0)  # slurmctld hears of it some time later
         loads = _submit_all(slurm, asks, speed)
@@ -39,25 +44,25 @@ def record(asks: Sequence[Ask], speed: float, folder: Path) -> None:
         fields = ",".join(("JobID", *(name for name in EXPORTED if name != "Restarts"), "NodeList"))
         history = ["sacct", "-a", "-X", "-P", "--noconvert", "-S", "2020-01-01", "-o", fields]
         for name, argv in (
-            (SACCT, history),
             (QOS, ["sacctmgr", "-P", "show", "qos"]),
             (ASSOCIATIONS, ["sacctmgr", "-P", "show", "assoc", "tree"]),
         ):
             (folder / name).write_text(slurm.run(argv).stdout)
-        _add_lost_starts(slurm, folder / SACCT)
+        text = _with_lost_starts(slurm, slurm.run(history).stdout)
+        (folder / SACCT).write_bytes(gzip.compress(text.encode(), mtime=0))
         (folder / LOADED).write_text(f"{sum(loads) / max(1, len(loads)):.2f}\n")
 
 
-def _add_lost_starts(slurm: Cluster, path: Path) -> None:
+def _with_lost_starts(slurm: Cluster, text: str) -> str:
     """In faster time the database now and then misses a start; Slurm's own log of jobs has it."""
     started = {str(job.id): str(job.start) for job in slurm.history()}
-    header, *lines = (line.split("|") for line in path.read_text().splitlines())
+    header, *lines = (line.split("|") for line in text.splitlines())
     raw, start, elapsed, end = (header.index(n) for n in ("JobIDRaw", "Start", "ElapsedRaw", "End"))
     for cells in lines:
         if not cells[start].isdigit() and cells[raw] in started:
             cells[start] = started[cells[raw]]
             cells[elapsed] = str(int(cells[end]) - int(cells[start]))
-    path.write_text("".join("|".join(cells) + "\n" for cells in (header, *lines)))
+    return "".join("|".join(cells) + "\n" for cells in (header, *lines))
 
 
 def _submit_all(slurm: Cluster, asks: Sequence[Ask], speed: float) -> list[float]:
