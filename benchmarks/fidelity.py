@@ -19,7 +19,7 @@ import csv
 import gzip
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from benchmarks.fidelity_recording import ASSOCIATIONS, CONF, LOADED, QOS, SACCT
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats
+from dovetail.domain.policy import SlurmBackfill
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.recorded import Gap, gap_of
 from dovetail.evaluation.run import Run
@@ -43,6 +44,7 @@ from dovetail.traces.read import read_trace
 JOBS, SEEDS, SPEED = 1000, (1, 2), 30.0
 PAUSES = "with the pauses of the run"
 PLAIN = "as imported"
+OTHER_INTERVALS = (28.0, 29.0, 31.0, 32.0)
 NO_CYCLE = 10
 """Seconds after an end: what starts so soon was not started by a cycle of the backfill."""
 
@@ -76,12 +78,17 @@ def replayed(folder: Path) -> dict[str, Any]:
         name: gap_of(name, recorded, waits_of(trace, site, Policy(name), pause))
         for name in ("fcfs", "slurm-multifactor")
     }
+    chance = {
+        f"{seconds:g}": float(waits_of(trace, site, other, pause).mean() / recorded.mean() - 1)
+        for seconds, other in _other_cycles(policy)
+    }
     load = (folder / LOADED).read_text() if (folder / LOADED).exists() else "nan"
     return {
         "jobs": len(trace),
         "policy": policy.label(),
         "pause": pause,
         "load": float(load),
+        "chance": chance,
         "recorded": _rounded(recorded),
         "replays": {name: _rounded(wait) for name, wait in waits.items()},
         "gaps": {name: _figures(gap_of(name, recorded, wait)) for name, wait in waits.items()}
@@ -95,6 +102,14 @@ def waits_of(trace: Trace, site: Cluster, policy: Policy, pause: float) -> Float
     jobs = replace(trace.jobs, run=trace.jobs.run + pause)
     schedule = Run(Trace(jobs), site, policy, Estimates("limit", jobs.limit)).replay()
     return schedule.wait
+
+
+def _other_cycles(policy: Policy) -> Iterator[tuple[float, Policy]]:
+    """The same site with cycles a little sooner or later: when they fall is chance."""
+    assert isinstance(policy.rule, SlurmBackfill)
+    for seconds in OTHER_INTERVALS:
+        rule = replace(policy.rule, interval=seconds)
+        yield seconds, replace(policy, backfill=rule.value, rule=rule)
 
 
 def measured_pause(path: Path) -> float:
@@ -160,6 +175,8 @@ def table(found: Mapping[str, Any]) -> str:
             f"{gap['error_p50']:.0f} (median), {gap['error_p90']:.0f} (p90); "
             f"{gap['near']:.0%} within 60 s"
         )
+    others = ", ".join(f"{name} s {error:+.1%}" for name, error in found["chance"].items())
+    lines.append(f"  with pauses, a cycle every {others}")
     for name, group in found["groups"].items():
         lines.append(f"  {name:16} {group['jobs']:5} jobs: {group['recorded']:6.0f} recorded, "
                      f"{group['replayed']:6.0f} replayed")  # fmt: skip
