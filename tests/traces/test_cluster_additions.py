@@ -119,6 +119,14 @@ def test_parents_may_be_told_in_a_column_and_accounts_without_a_line_are_below_r
     )
 
 
+def test_what_fair_share_leaves_out_is_said(tmp_path: Path) -> None:
+    conf = write(tmp_path / "slurm.conf", f"PriorityFlags=NO_FAIR_TREE,MAX_TRES\n{CONF}")
+    qos = write(tmp_path / "qos.txt", "Name|Priority|UsageFactor|GrpTRES\nlow|0|0.500000|\n")
+    notes = read_cluster(conf, more=[qos]).notes
+    assert "PriorityFlags=NO_FAIR_TREE: accounts with shares go by Fair Tree here" in notes
+    assert "QOS low: its UsageFactor is not replayed, use counts once" in notes
+
+
 def test_partitions_tell_what_they_bill(tmp_path: Path) -> None:
     found = read_cluster(write(tmp_path / "slurm.conf", CONF))
     gpu, every = found.cluster.partitions

@@ -70,6 +70,8 @@ def _read_qos(path: Path, shape: Shape) -> None:
         name = row.get("name", "")
         own = (name,)
         shape.qos[name] = _number(row.get("priority", "")) or 0.0
+        if _number(row.get("usagefactor", "1")) not in (None, 1.0):
+            shape.notes.append(f"QOS {name}: its UsageFactor is not replayed, use counts once")
         for each, jobs, submitted, tres in (
             (Each.ALL, "grpjobs", "grpsubmit", "grptres"),
             (Each.USER, "maxjobspu", "maxsubmitpu", "maxtrespu"),
