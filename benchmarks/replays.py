@@ -1,7 +1,7 @@
 """Real histories as an operator has them: from the text of sacct and slurm.conf alone.
 
     python -m benchmarks.run replays
-    python -m benchmarks.replays kth ub --out replays.json
+    python -m benchmarks.replays kth ub --out replays.json       # adds to what is there
 
 Each trace is written as `sacct --parsable2` and a slurm.conf would have it, imported again by the
 command line's own functions, and compared: what was recorded, Slurm as configured, other orders.
@@ -222,10 +222,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(CASES))
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    found = run(given.names)
+    found: dict[str, Any] = {"traces": {}}
+    if given.out and given.out.exists():
+        found = json.loads(given.out.read_text())
+    for name in given.names:  # what has been measured stays, whatever comes
+        found["traces"] |= run([name])["traces"]
+        if given.out:
+            given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     print(table(found))
-    if given.out:
-        given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
