@@ -25,7 +25,7 @@ from dovetail.domain.policy import (
     SlurmBackfill,
     Varies,
 )
-from dovetail.simulator.fair_tree import share_tables
+from dovetail.simulator.fair_tree import add_tree, share_tables
 from dovetail.simulator.kernel import promise_rows, reservation_rows, rows
 from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
@@ -46,6 +46,16 @@ class Tables:
     # Placements that rank classes of nodes only (node_classes.py).
     node_classes: Table
     class_slots: Table
+
+    # Jobs that wait for others only (eligibility.py).
+    eligibility: Table
+    dependency_links: Table
+    arrays: Table
+    array_tasks: Table
+
+    # Nodes that are not always there only (outages.py).
+    node_events: Table
+    closures: Table
 
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
@@ -148,15 +158,11 @@ class Tables:
         self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
         self.world["mixed"] = slots > most
-        self.world["limited"] = bool(cluster.limits)
+        self.world["limited"] = bool(cluster.limits or cluster.licenses)
         self.world["tier_count"] = self.demands["tier"].max() + 1
         if tree is not None:
-            self.accounts["fair_share"] = 0.0  # of those in no tree
-            self.runs["share"] = tree.of_job
-            charges = tree.charges(every, first)
-            options["charge"][: len(charges)] = charges
-            self.world["share_count"], self.world["share_users"] = len(tree.shares), tree.users
-            self.world["share_period"], self.world["last_shares"] = tree.period, -np.inf
+            add_tree(self, tree, tree.charges(every, first))
+        self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:

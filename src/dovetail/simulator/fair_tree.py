@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from dovetail.domain.cluster import Cluster, Partition
 from dovetail.domain.jobs import Floats, Ints, Jobs, Names
 from dovetail.simulator.kernel.rows import ShareRow
 from dovetail.simulator.layout import UNLIMITED, Option
+
+if TYPE_CHECKING:
+    from dovetail.simulator.build import Tables
 
 Table = NDArray[Any]
 
@@ -81,6 +84,16 @@ def share_tables(jobs: Jobs, cluster: Cluster) -> ShareTables | None:
         table, int(table["user"].sum()), calc_period(cluster), (len(distinct), account),
         rows[account], cluster, jobs.partition,
     )  # fmt: skip
+
+
+def add_tree(tables: Tables, tree: ShareTables, charges: Floats) -> None:
+    """Charge jobs to the users of a tree; `charges`: of each option."""
+    tables.accounts["fair_share"] = 0.0  # of those in no tree
+    tables.runs["share"] = tree.of_job
+    tables.options["charge"][: len(charges)] = charges
+    world = tables.world
+    world["share_count"], world["share_users"] = len(tree.shares), tree.users
+    world["share_period"], world["last_shares"] = tree.period, -np.inf
 
 
 def ordered_tree(associations: tuple[Association, ...]) -> list[tuple[Association, int]]:

@@ -77,7 +77,7 @@ def _has_room(w: World, at: int, kinds: int, chunk: Chunk, end: float, wanted: i
         return promises.enough_room(w, kinds, chunk, end, wanted)
     if not enough_nodes(w, at, end, wanted):
         return False
-    if w.hold_count == 0 and w.closed_kinds & kinds == 0:
+    if end <= w.first_hold and w.closed_kinds & kinds == 0:
         return True
     return _enough_by_scan(w, kinds, chunk, end, wanted)
 

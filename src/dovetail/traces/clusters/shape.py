@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from dovetail.domain.associations import Association
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
+from dovetail.domain.outages import NodeReservation, Outage, OutageState
 from dovetail.traces.cells import Cells
 
 
@@ -33,6 +34,17 @@ class PartitionFacts:
     billing: tuple[tuple[str, float], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Nodes that were not there over [start, end); without a state they were reserved."""
+
+    nodes: tuple[str, ...]
+    start: float
+    end: float
+    state: OutageState | None
+    words: str  # the reason, or the reservation's name
+
+
 @dataclass(slots=True)
 class Shape:
     """Nodes and partitions in the order in which a file names them."""
@@ -46,6 +58,8 @@ class Shape:
     limits: list[Limit] = field(default_factory=list)
     slurm: dict[str, str] = field(default_factory=dict)  # settings of slurm.conf
     associations: list[Association] = field(default_factory=list)
+    closed: list[Closed] = field(default_factory=list)
+    licenses: dict[str, int] = field(default_factory=dict)
     _facts: dict[str, PartitionFacts] = field(default_factory=dict)
     _without: int = 0
 
@@ -109,8 +123,26 @@ class Shape:
             limits=(*self._known_limits(partitions), *self._partition_limits()),
             slurm=self.slurm,
             associations=tuple(self.associations),
+            licenses=self.licenses,
+            outages=tuple(
+                Outage(nodes, one.start, one.end, one.state, one.words)
+                for one, nodes in self._closed(index)
+                if one.state is not None
+            ),
+            reservations=tuple(
+                NodeReservation(nodes, one.start, one.end, one.words)
+                for one, nodes in self._closed(index)
+                if one.state is None
+            ),
         )
         return ClusterFile(cluster, tuple(self.notes))
+
+    def _closed(self, index: Mapping[str, int]) -> Iterator[tuple[Closed, frozenset[int]]]:
+        """Those of nodes that are there, in order of time."""
+        for one in sorted(self.closed, key=lambda one: (one.start, one.end, one.nodes)):
+            nodes = frozenset(index[name] for name in one.nodes if name in index)
+            if nodes:
+                yield one, nodes
 
     def _partition(self, name: str, nodes: frozenset[int]) -> Partition:
         facts = self._facts.get(name, PartitionFacts())
