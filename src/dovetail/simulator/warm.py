@@ -1,7 +1,9 @@
 """Windows of a trace that start from the cluster as it was then, not from an idle one.
 
-    window = warm_window(schedule, first=5000, count=1024)   # jobs 5000 to 6023
-    simulation = Simulation(window.trace, cluster, ..., warm=window)
+    window = warm_window(schedule, first=50, count=16)       # jobs 50 to 65
+    told = make_estimates(window.trace, "exact")
+    policy = ordering, placement, Backfill.EASY
+    simulation = Simulation(window.trace, schedule.cluster, *policy, told, warm=window)
 
 Jobs that ran or waited when the window begins are carried into it as its first rows.
 """
