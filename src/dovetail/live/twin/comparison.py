@@ -1,7 +1,9 @@
 """The digital twin: the simulator on what really happened, under Slurm's order and under ours.
 
-Both run on the same jobs from the same state. That the twin's Slurm differs from the real one is
-why it is compared with what was recorded, too: a difference smaller than that says little.
+Both run on the same jobs from the same state, and as far as the recording goes: a job that had not
+started by then counts with what it had waited, there and here. That the twin's Slurm differs from
+the real one is why it is compared with what was recorded, too: a difference smaller than that says
+little.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import TraceError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.group_waits import GroupWaits, group_waits
@@ -21,6 +24,7 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, difference_of_means
 from dovetail.live.cycle.queue_window import NO_LIMIT
+from dovetail.live.twin.pauses import pause_of
 from dovetail.live.twin.wanted import live_measures
 from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifactor
 from dovetail.policies.ordering.index import order_alone
@@ -57,6 +61,7 @@ class Twin:
     slurm_measures: Mapping[str, float] = field(default_factory=dict)
     our_measures: Mapping[str, float] = field(default_factory=dict)
     whole_policy: float = math.nan  # mean wait if Slurm followed all wishes of the policy
+    pause: float = 0.0  # seconds that GPUs stay idle between jobs, beyond what the twin has itself
 
     def __str__(self) -> str:
         return (
@@ -93,20 +98,27 @@ def slurm_order(settings: Mapping[str, str]) -> Order:
     return Order(slurm_multifactor(weights), placement, backfill)
 
 
-def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Order) -> Twin:
-    """Replay the jobs submitted since then, from the state of that moment, under both orders."""
-    recorded = as_simulated(recorded)
+def compare_with_twin(
+    recorded: Schedule, since: float, ours: Order, slurm: Order, until: float = math.inf
+) -> Twin:
+    """Replay the jobs submitted since then, from the state of that moment, under both orders.
+
+    `until`: when the recording ends; jobs that start then in it had not started yet.
+    """
+    recorded = as_simulated(recorded, until)
     submit = recorded.trace.jobs.submit
     first = int(np.searchsorted(submit, since))
     window = warm_window(recorded, first, len(submit) - first) if first < len(submit) else None
     if window is None or int(window.own.sum()) < LEAST_JOBS:
         raise TraceError(f"fewer than {LEAST_JOBS} jobs were submitted and ran: too few to compare")
-    real = recorded.wait[window.rows]
     ours = replace(ours, backfill=slurm.backfill)  # Slurm starts the jobs, whatever their order
     # What Slurm is told is an order; what else the policy wishes is counted beside it.
     told = replace(ours, ordering=order_alone(ours.ordering))
-    by_slurm, by_ours = _wait(window, recorded, slurm), _wait(window, recorded, told)
-    by_whole = by_ours if told.ordering is ours.ordering else _wait(window, recorded, ours)
+    replay = WindowReplay(window, recorded.cluster, until)
+    real = replay.waits_by(recorded.start[window.rows])
+    replay = replay.paused_as(recorded, told if _mostly_active(recorded) else slurm)
+    by_slurm, by_ours = replay.waits(slurm), replay.waits(told)
+    by_whole = by_ours if told.ordering is ours.ordering else replay.waits(ours)
     own = window.own & np.isfinite(real) & np.isfinite(by_slurm) & np.isfinite(by_ours)
     moment = window.trace.jobs.submit[own]
     in_force = by_ours if _mostly_active(recorded) else by_slurm
@@ -129,25 +141,28 @@ def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Orde
         slurm_measures=live_measures(by_slurm[own], run),
         our_measures=live_measures(by_ours[own], run),
         whole_policy=float(by_whole[own].mean()),
+        pause=replay.pause,
     )
 
 
-def as_simulated(recorded: Schedule) -> Schedule:
+def as_simulated(recorded: Schedule, until: float = math.inf) -> Schedule:
     """Only jobs that lay on nodes as the simulator would lay them: spread evenly, most first.
 
     A window starts from where jobs ran; Slurm may spread a job as 3 + 1, which has no row there.
+    Jobs that had not started by `until` lay nowhere, and are kept.
     """
     keep, chunks = [], []
     for job in range(len(recorded.trace)):
         rows = range(int(recorded.chunk_offset[job]), int(recorded.chunk_offset[job + 1]))
         ordered = sorted(rows, key=lambda row: -int(recorded.chunk_gpus[row]).bit_count())
         sizes = [int(recorded.chunk_gpus[row]).bit_count() for row in ordered]
-        if sizes and sizes == _laid(recorded, job, int(recorded.chunk_node[ordered[0]])):
+        waits = not sizes and recorded.start[job] >= until
+        if waits or (sizes and sizes == _laid(recorded, job, int(recorded.chunk_node[ordered[0]]))):
             keep.append(job)
             chunks.append(ordered)
     if not keep:
         raise TraceError("of no job is it known where it ran: nothing to replay")
-    rows_kept, at = np.array(keep), np.array([row for part in chunks for row in part])
+    rows_kept, at = np.array(keep), np.array([row for part in chunks for row in part], np.int64)
     return replace(
         recorded,
         trace=Trace(recorded.trace.jobs.take(rows_kept), recorded.trace.name),
@@ -172,19 +187,42 @@ def _laid(recorded: Schedule, job: int, node: int) -> list[int]:
     return [whole] * (gpus // whole) + [gpus % whole] * (gpus % whole > 0)
 
 
-def _wait(window: Window, recorded: Schedule, order: Order) -> Floats:
-    limit = window.trace.jobs.limit
-    estimates = Estimates("limit", np.where(np.isnan(limit), NO_LIMIT, limit))
-    schedule = simulate_window(
-        window,
-        recorded.cluster,
-        order.ordering,
-        order.placement,
-        order.backfill,
-        estimates,
-        HISTORY,
-    )
-    return schedule.wait
+@dataclass(frozen=True, slots=True)
+class WindowReplay:
+    """A window that is replayed under several orders, as far as the recording goes."""
+
+    window: Window
+    cluster: Cluster
+    until: float
+    pause: float = 0.0  # seconds for which GPUs stay idle after each job
+
+    def waits(self, order: Order) -> Floats:
+        return self.waits_by(self._schedule(order).start)
+
+    def waits_by(self, start: Floats) -> Floats:
+        """Waits as they stand at the end of the recording."""
+        waits: Floats = np.minimum(start, self.until) - self.window.trace.jobs.submit
+        return waits
+
+    def paused_as(self, recorded: Schedule, order: Order) -> WindowReplay:
+        """With pauses by which the replay of the order in force becomes like what was recorded."""
+        here = pause_of(recorded, self.until)
+        there = pause_of(self._schedule(order), self.until) if here > 0.0 else 0.0
+        return replace(self, pause=max(0.0, here - there))
+
+    def _schedule(self, order: Order) -> Schedule:
+        jobs = self.window.trace.jobs
+        limit = np.where(np.isnan(jobs.limit), NO_LIMIT, jobs.limit)
+        slowed = replace(jobs, run=jobs.run + self.pause)
+        return simulate_window(
+            replace(self.window, trace=Trace(slowed, self.window.trace.name)),
+            self.cluster,
+            order.ordering,
+            order.placement,
+            order.backfill,
+            Estimates("limit", limit + self.pause),
+            HISTORY,
+        )
 
 
 def _blocked(moment: Floats, ours: Floats, slurm: Floats) -> Interval:

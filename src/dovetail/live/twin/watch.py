@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dovetail.domain.errors import DovetailError
@@ -15,8 +15,10 @@ from dovetail.live.cycle.policy import load_policy
 from dovetail.live.journal import JournalReader
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
+from dovetail.live.model.snapshot import LiveJob
 from dovetail.live.twin.comparison import Order, Twin, compare_with_twin, slurm_order
 from dovetail.live.twin.promise_watch import look_at_promises
+from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
 from dovetail.live.twin.wanted import wanted_ratio
 
 LOG = logging.getLogger("dovetail.live")
@@ -34,12 +36,22 @@ def shadow_report(
 
 
 def _twin(
-    past: JournalReader, config: LiveConfig, since: float, until: float, settings: Mapping[str, str]
+    past: JournalReader,
+    config: LiveConfig,
+    since: float,
+    until: float,
+    settings: Mapping[str, str],
+    waiting: Sequence[LiveJob] = (),
+    mode: Mode = Mode.SHADOW,
 ) -> Twin:
+    """`waiting`: the queue as it is, where that is known, and the mode in which it waits."""
     ordering, placement, _ = load_policy(config.policy).parts()
     # Jobs of a day before are read as well: they ran or waited when the window begins.
-    recorded = recorded_schedule(past, since - DAY, until)
-    return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))
+    usual = UsualRun.of_ended(past.ended(since - DAY, until))
+    unfinished = unfinished_runs(usual, past.unended(), waiting, until, mode)
+    recorded = recorded_schedule(past, since - DAY, until, unfinished)
+    order = Order(ordering, placement)
+    return compare_with_twin(recorded, since, order, slurm_order(settings), until)
 
 
 def _wanted(config: LiveConfig, twin: Twin, bias: float) -> float:
@@ -96,8 +108,12 @@ class TwinWatch:
         past = self._controller.journal.past
         try:
             settings = self._controller.backend.settings()
-            until = past.last_wall()
-            return _twin(past, self._controller.config, until - hours * HOUR, until, settings)
+            until, snapshot = past.last_wall(), self._controller.snapshot
+            waiting = snapshot.pending if snapshot is not None else ()
+            return _twin(
+                past, self._controller.config, until - hours * HOUR, until, settings, waiting,
+                self._controller.mode,
+            )  # fmt: skip
         except DovetailError as error:
             LOG.info("no comparison with the twin: %s", error)
         except Exception as error:  # an opinion is not worth the daemon's life
