@@ -36,7 +36,7 @@ from benchmarks.slurm_measures import (
 from benchmarks.slurm_run import Record, Setup, run_once, settings
 from dovetail.domain.promises import Promises
 from dovetail.live.model.mode import Mode
-from dovetail.live.twin.comparison import Order, slurm_order
+from dovetail.live.twin.order import Order, slurm_order
 from dovetail.policies.ordering import SHIPPED_NAME
 from dovetail.policies.policy import Policy
 from tests.live.slurm import Accounting, Options, why_not

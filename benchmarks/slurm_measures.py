@@ -13,7 +13,7 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
-from dovetail.live.twin.comparison import Order
+from dovetail.live.twin.order import Order
 from dovetail.live.twin.pauses import pause
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dovetail.domain.promises import Finding, PromiseCheck
-from dovetail.domain.protection import wait_limits
+from dovetail.domain.protection import PART, Protection
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Glimpse, PromiseState, Situation
 from dovetail.live.model.decision import Decision, Hint
@@ -68,11 +68,13 @@ def glimpse(**others: Any) -> Glimpse:
     return Glimpse(**{**values, **others})
 
 
-def breach(grouping: str, name: str, baseline: float = 4 * HOUR) -> PromiseState:
+def breach(
+    grouping: str, name: str, baseline: float = 4 * HOUR, allowance: float = -5.0
+) -> PromiseState:
     """A group that waits twice as long as under Slurm, its promise broken for an hour."""
     found = Finding(grouping, name, "p95", 100, baseline, 2 * baseline, 1.1 * baseline)
-    check = PromiseCheck(broken=(found,))
-    return PromiseState(check, wait_limits(check), hours=1.0)
+    part = Protection(PART * 1.1 * baseline, 1.1 * baseline, allowance)
+    return PromiseState(PromiseCheck(broken=(found,)), {(grouping, name): part}, NOW, hours=1.0)
 
 
 BROKEN = breach("account", "biology")

@@ -17,7 +17,8 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.live.journal.records import EndedRun
 from dovetail.live.model.mode import Mode
-from dovetail.live.twin.comparison import Order, compare_with_twin, slurm_order
+from dovetail.live.twin.comparison import compare_with_twin
+from dovetail.live.twin.order import Order, slurm_order
 from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
 from dovetail.live.twin.watch import MOST_BIAS, bias_of
 from dovetail.policies.policy import policy_named

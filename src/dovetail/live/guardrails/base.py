@@ -6,6 +6,7 @@ the controller acts on the worst outcome.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dovetail.domain.promises import PromiseCheck
-from dovetail.domain.protection import Group
+from dovetail.domain.protection import Group, Protection
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import Snapshot
@@ -60,7 +61,8 @@ class PromiseState:
     """How the promises stood when the twin was last asked."""
 
     check: PromiseCheck = field(default_factory=PromiseCheck)
-    limits: Mapping[Group, float] = field(default_factory=dict)  # seconds of waiting, by group
+    protections: Mapping[Group, Protection] = field(default_factory=dict)
+    looked: float = math.nan  # when the twin was asked, seconds since 1970
     hours: float = 0.0  # for which promises have been broken without a break
 
 

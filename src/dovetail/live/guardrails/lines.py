@@ -50,13 +50,13 @@ def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> 
         for place, job in zip(taken, meet(wish[key], ranks), strict=True):
             order[place] = job
     if tuple(order) == decision.order:
-        return passed(NAME, decision, f"{some(len(classes), 'class')} kept apart already")
+        return passed(NAME, decision, f"{len(classes)} classes kept apart already")
     wished = places(decision.order)
     moved = sum(wished[job] != place for place, job in enumerate(order))
     return amended(
         NAME,
         replace(decision, order=tuple(order)),
-        f"{some(len(classes), 'class')} by {', '.join(config.binding)} kept apart: "
+        f"{len(classes)} classes by {', '.join(config.binding)} kept apart: "
         f"{jobs(moved)} stand elsewhere than the policy wished",
     )
 

@@ -16,8 +16,10 @@ from dovetail.live.journal import JournalReader
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import LiveJob
-from dovetail.live.twin.comparison import Order, Twin, compare_with_twin, slurm_order
+from dovetail.live.twin.comparison import Twin, summarised
+from dovetail.live.twin.order import Order, slurm_order
 from dovetail.live.twin.promise_watch import look_at_promises
+from dovetail.live.twin.replay import TwinWaits, twin_waits
 from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
 from dovetail.live.twin.wanted import wanted_ratio
 
@@ -32,10 +34,11 @@ def shadow_report(
 ) -> Twin:
     """Replay the last days of the journal; `settings` are Slurm's own."""
     until = past.last_wall()
-    return _twin(past, config, until - days * DAY, until, settings)
+    since = until - days * DAY
+    return summarised(_waits(past, config, since, until, settings), since)
 
 
-def _twin(
+def _waits(
     past: JournalReader,
     config: LiveConfig,
     since: float,
@@ -43,7 +46,7 @@ def _twin(
     settings: Mapping[str, str],
     waiting: Sequence[LiveJob] = (),
     mode: Mode = Mode.SHADOW,
-) -> Twin:
+) -> TwinWaits:
     """`waiting`: the queue as it is, where that is known, and the mode in which it waits."""
     ordering, placement, _ = load_policy(config.policy).parts()
     # Jobs of a day before are read as well: they ran or waited when the window begins.
@@ -51,7 +54,7 @@ def _twin(
     unfinished = unfinished_runs(usual, past.unended(), waiting, until, mode)
     recorded = recorded_schedule(past, since - DAY, until, unfinished)
     order = Order(ordering, placement)
-    return compare_with_twin(recorded, since, order, slurm_order(settings), until)
+    return twin_waits(recorded, since, order, slurm_order(settings), until)
 
 
 def _wanted(config: LiveConfig, twin: Twin, bias: float) -> float:
@@ -79,8 +82,9 @@ class TwinWatch:
         config = controller.config
         if steady >= self._next_report:
             self._next_report = steady + config.twin.every_hours * HOUR
-            twin = self._twin(config.twin.days * 24.0)
-            if twin is not None:
+            waits = self._waits(config.twin.days * 24.0)
+            if waits is not None:
+                twin = summarised(waits, -math.inf)
                 LOG.info("twin: %s", twin)
                 controller.comparison = replace(
                     controller.comparison,
@@ -90,8 +94,9 @@ class TwinWatch:
                 )
         if controller.mode is Mode.ACTIVE and steady >= self._next_check:
             self._next_check = steady + HOUR
-            twin = self._twin(max(controller.active_hours, config.guardrails.trip_hours))
-            if twin is not None:
+            waits = self._waits(max(controller.active_hours, config.guardrails.trip_hours))
+            if waits is not None:
+                twin = summarised(waits, -math.inf)
                 controller.comparison = replace(
                     controller.comparison,
                     actual_wait=twin.recorded,
@@ -101,16 +106,16 @@ class TwinWatch:
                     wanted=_wanted(config, twin, controller.comparison.bias),
                 )
                 controller.comparison = look_at_promises(
-                    controller.comparison, config.promises, twin.real_groups, steady
+                    controller.comparison, config.promises, waits, steady, waits.until
                 )
 
-    def _twin(self, hours: float) -> Twin | None:
+    def _waits(self, hours: float) -> TwinWaits | None:
         past = self._controller.journal.past
         try:
             settings = self._controller.backend.settings()
             until, snapshot = past.last_wall(), self._controller.snapshot
             waiting = snapshot.pending if snapshot is not None else ()
-            return _twin(
+            return _waits(
                 past, self._controller.config, until - hours * HOUR, until, settings, waiting,
                 self._controller.mode,
             )  # fmt: skip
