@@ -16,7 +16,7 @@ from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.displacement import latest_places
 from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import places, slurm_order
-from dovetail.live.guardrails.words import jobs, some
+from dovetail.live.guardrails.words import jobs
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import LiveJob, Snapshot
 
