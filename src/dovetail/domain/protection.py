@@ -1,35 +1,37 @@
-"""What a promise leaves free, and after what wait the other jobs of a group go first.
+"""How promises are kept: groups at risk go first after a while; if that does not do, Slurm rules.
 
-A promise on a 95th percentile leaves one job in twenty free: so many may wait longer than promised.
-While few have, the policy goes unhindered. As the allowance is spent, jobs that have waited a part
-of what is promised go first, of all groups at once and before a promise is broken.
+A promise allows the waits of a group to grow by a part. Once much of that is used up, the group's
+jobs go first after a part of the wait that the group has under Slurm. When all is used up by any
+group, Slurm's own order rules, until enough is left again. Groups of few jobs have no percentile to
+go by: their jobs go first after a part of what would be promised to them.
 
->>> from dovetail.domain.jobs import JobColumns
->>> jobs = JobColumns(submit=[0] * 100, run=[1] * 100, gpus=[16] * 100).build()
->>> slurm, ours = np.full(100, 1000.0), np.where(np.arange(100) < 2, 5000.0, 10.0)
->>> protections(Promises(size_p95=0.1), jobs, slurm, ours)
-{('size', '9-32 GPUs'): Protection(limit=550.0, promised=1100.0, allowance=3.0)}
+>>> late = Finding("size", "9-32 GPUs", "p95", jobs=500, baseline=1e4, value=10_700, bound=11_000)
+>>> used(late), protect(PromiseCheck(kept=(late,))).limits
+(0.7, {('size', '9-32 GPUs'): 3000.0})
 """
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from dovetail.domain.group_waits import P95, members_of
 from dovetail.domain.jobs import Bools, Floats, Jobs
-from dovetail.domain.promises import NO_PROMISE, Promises
+from dovetail.domain.promises import NO_PROMISE, Finding, PromiseCheck, Promises
 
-PART = 0.5
-"""Of the promised wait, after which a job goes first: a large one needs time to start then, too."""
+PROTECT, RELEASE = 0.6, 0.3
+"""Of the growth that is allowed: from the first on a group is protected, below the second not."""
 
-SPARED = 0.5
-"""Of what is left of the allowance, that may be at risk at any time."""
+HAND_BACK, RESUME = 1.0, 0.5
+"""Likewise: from the first on Slurm's own order rules, below the second ours."""
 
-FREE = 1.0 - P95 / 100
-"""Jobs of a group that a promise on its 95th percentile leaves free."""
+PART = 0.3
+"""Of the wait under Slurm, after which a job of a protected group goes first."""
+
+RARE_PART = 0.5
+"""Of the promised wait, after which a job of a rare group goes first: it needs time to start."""
 
 SHORTEST_WAIT = 60.0
 """Seconds; a shorter wait makes nobody go first."""
@@ -38,54 +40,54 @@ Group = tuple[str, str]
 """Grouping and name: ("size", "9-32 GPUs")."""
 
 
-class Protection(NamedTuple):
-    """How the jobs of one group are kept from waiting longer than promised."""
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What is done until the next look."""
 
-    limit: float  # seconds of waiting after which a job goes first
-    promised: float  # seconds; a job that has waited longer is one of those left free
-    allowance: float  # jobs that may still wait longer than promised; below 0: too many have
-
-    def spared(self, lost: int) -> int:
-        """Jobs past the limit that may be left where the policy wants them.
-
-        lost: jobs that came to wait longer than promised since the allowance was counted.
-        """
-        return int(SPARED * max(0.0, self.allowance - lost))
+    limits: Mapping[Group, float] = field(default_factory=dict)  # jobs go first after so long
+    at_risk: tuple[Finding, ...] = ()  # while there are any, Slurm's own order rules instead
 
 
-def protections(
+def used(finding: Finding) -> float:
+    """The part of the allowed growth that a group's waits have grown by; 0: as under Slurm."""
+    allowed = max(finding.bound - finding.baseline, 1e-9)
+    return (finding.value - finding.baseline) / allowed
+
+
+def protect(check: PromiseCheck, before: Protection | None = None) -> Protection:
+    """What follows from how the promises stand, and from what was done before."""
+    before = before or Protection()
+    # Utilisation is of no group: no order mends it at once.
+    judged = [finding for finding in (*check.broken, *check.kept) if finding.grouping]
+    limits: dict[Group, float] = {}
+    for finding in judged:
+        group = finding.grouping, finding.name
+        if used(finding) > (RELEASE if group in before.limits else PROTECT):
+            limit = max(SHORTEST_WAIT, PART * finding.baseline)
+            limits[group] = min(limit, limits.get(group, limit))
+    most = RESUME if before.at_risk else HAND_BACK
+    return Protection(limits, tuple(finding for finding in judged if used(finding) > most))
+
+
+def rare_limits(
     promises: Promises, jobs: Jobs, baseline: Floats, waits: Floats, rows: Bools | None = None
-) -> dict[Group, Protection]:
-    """Of every group that something is promised to; waits per job, under Slurm and as they are.
+) -> dict[Group, float]:
+    """Seconds of waiting after which jobs of each group with few jobs go first.
 
-    Of a group with few jobs little is known: its baseline leans on those of the others.
+    Of such a group little is known: its baseline leans on those of the others.
     """
-    found: dict[Group, Protection] = {}
+    limits: dict[Group, float] = {}
     for grouping in promises.groupings:
+        if promises.allowed(grouping, "p95") == NO_PROMISE:
+            continue
         groups = members_of(jobs, grouping, baseline, waits, rows)
-        counts = np.array([len(member) for _, member in groups], np.float64)
-        tails = np.array([np.percentile(baseline[member], P95) for _, member in groups])
+        counts = [len(member) for _, member in groups]
+        tails = [float(np.percentile(baseline[member], P95)) for _, member in groups]
         usual = float(np.average(tails, weights=counts)) if groups else 0.0
-        for (name, member), tail in zip(groups, tails.tolist(), strict=True):
-            known = min(1.0, len(member) / promises.least_jobs)
-            found[grouping, name] = _protection(
-                promises, grouping, baseline[member], waits[member],
-                known * tail + (1.0 - known) * usual,
-            )  # fmt: skip
-    return found
-
-
-def _protection(
-    promises: Promises, grouping: str, baseline: Floats, waits: Floats, tail: float
-) -> Protection:
-    """The stricter of what keeps the 95th percentile, and the mean where that is broken."""
-    limit = promised = allowance = math.inf
-    if promises.allowed(grouping, "p95") < NO_PROMISE:
-        promised = promises.bound(grouping, "p95", tail)
-        limit = max(SHORTEST_WAIT, PART * promised)
-        allowance = FREE * len(waits) - float(np.count_nonzero(waits > promised))
-    mean = float(baseline.mean())
-    bound = promises.bound(grouping, "mean", mean)
-    if len(waits) >= promises.least_jobs and float(waits.mean()) > bound:
-        limit, promised, allowance = max(SHORTEST_WAIT, PART * mean), math.inf, 0.0
-    return Protection(limit, promised, round(allowance, 9))
+        for (name, _), count, tail in zip(groups, counts, tails, strict=True):
+            if count < promises.least_jobs:
+                known = count / promises.least_jobs
+                pooled = known * tail + (1.0 - known) * usual
+                bound = promises.bound(grouping, "p95", pooled)
+                limits[grouping, name] = max(SHORTEST_WAIT, RARE_PART * bound)
+    return limits

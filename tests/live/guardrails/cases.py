@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dovetail.domain.promises import Finding, PromiseCheck
-from dovetail.domain.protection import PART, Protection
+from dovetail.domain.protection import protect
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Glimpse, PromiseState, Situation
 from dovetail.live.model.decision import Decision, Hint
@@ -68,16 +68,22 @@ def glimpse(**others: Any) -> Glimpse:
     return Glimpse(**{**values, **others})
 
 
-def breach(
-    grouping: str, name: str, baseline: float = 4 * HOUR, allowance: float = -5.0
-) -> PromiseState:
+def breach(grouping: str, name: str, baseline: float = 4 * HOUR) -> PromiseState:
     """A group that waits twice as long as under Slurm, its promise broken for an hour."""
     found = Finding(grouping, name, "p95", 100, baseline, 2 * baseline, 1.1 * baseline)
-    part = Protection(PART * 1.1 * baseline, 1.1 * baseline, allowance)
-    return PromiseState(PromiseCheck(broken=(found,)), {(grouping, name): part}, NOW, hours=1.0)
+    check = PromiseCheck(broken=(found,))
+    return PromiseState(check, protect(check), hours=1.0)
+
+
+def strain(grouping: str, name: str, baseline: float = 4 * HOUR) -> PromiseState:
+    """A group that has used up seven tenths of what it was promised: it is protected."""
+    found = Finding(grouping, name, "p95", 100, baseline, 1.07 * baseline, 1.1 * baseline)
+    check = PromiseCheck(kept=(found,))
+    return PromiseState(check, protect(check))
 
 
 BROKEN = breach("account", "biology")
+STRAINED = strain("account", "biology")
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,9 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
         compared_jobs=100,
         actual_wait=draw(st.sampled_from((math.nan, 100.0, 1000.0))),
         slurm_wait=draw(st.sampled_from((math.nan, 0.0, 500.0))),
-        promises=draw(st.sampled_from((None, PromiseState(), BROKEN, replace(BROKEN, hours=99.0)))),
+        promises=draw(
+            st.sampled_from((None, PromiseState(), STRAINED, BROKEN, replace(BROKEN, hours=99.0)))
+        ),
         waits=draw(st.sampled_from(({}, {"gpu": 3 * HOUR}, {"gpu": 6 * HOUR, "long": HOUR}))),
     )
     return Case(

@@ -10,67 +10,63 @@ import pytest
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import JobColumns
-from dovetail.domain.promises import PromiseCheck, Promises
+from dovetail.domain.promises import Promises
 from dovetail.domain.protection import Protection
 from dovetail.live.backends.recorded import RecordedBackend
 from dovetail.live.config import GuardrailConfig, LiveConfig, from_table
 from dovetail.live.cycle.round import TwinComparison
 from dovetail.live.guardrails.base import GuardrailOutcome, PromiseState
-from dovetail.live.guardrails.promises import at_risk, promises
+from dovetail.live.guardrails.promises import promises
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.promise_watch import look_at_promises
 from dovetail.live.twin.replay import TwinWaits
-from tests.live.guardrails.cases import HOUR, NOW, breach, situation_of, waiting
+from tests.live.guardrails.cases import HOUR, breach, situation_of, strain, waiting
 from tests.live.memory import full_cluster, steering_in_memory
 
 CONFIG = GuardrailConfig()
-LARGE = breach("size", "9-32 GPUs")  # 4 h under Slurm: 4.4 h promised, at risk after 2.2 h
+LARGE = strain("size", "9-32 GPUs")  # 4 h under Slurm: its jobs go first after 1.2 h
 
 
-def test_jobs_at_risk_go_first_the_longest_due_before_and_lost_ones_do_not() -> None:
+def test_overdue_jobs_of_a_group_at_risk_go_first_the_longest_overdue_before() -> None:
     rows = [
         waiting(1, hours=9.0, gpus=1),
         waiting(2, hours=1.0, gpus=16),
-        waiting(3, hours=3.0, gpus=16),
-        waiting(4, hours=4.0, gpus=32),
-        waiting(5, hours=5.0, gpus=32),  # longer than promised already
+        waiting(3, hours=2.0, gpus=16),
+        waiting(4, hours=5.0, gpus=32),
     ]
-    ruling = promises(Decision((1, 2, 3, 4, 5)), situation_of(*rows, promises=LARGE), CONFIG)
-    assert ruling.decision.order == (4, 3, 1, 2, 5)
+    ruling = promises(Decision((1, 2, 3, 4)), situation_of(*rows, promises=LARGE), CONFIG)
+    assert ruling.decision.order == (4, 3, 1, 2)
     assert ruling.verdict.outcome is GuardrailOutcome.AMENDED
-    assert "2 jobs at risk" in ruling.verdict.reason
-    assert "9-32 GPUs waits no longer than promised" in ruling.decision.reasons[4]
+    assert "2 jobs of groups at risk" in ruling.verdict.reason
+    assert "9-32 GPUs is at risk" in ruling.decision.reasons[4]
 
 
-def test_what_the_promise_leaves_free_goes_to_the_jobs_that_the_policy_takes_last() -> None:
-    rows = [waiting(number, hours=3.0, gpus=16) for number in (1, 2, 3, 4)]
-    order = (9, 3, 1, 4, 2)
-    state = replace(breach("size", "9-32 GPUs", allowance=4.0), check=PromiseCheck())
-    situation = situation_of(waiting(9, gpus=1), *rows, promises=state)
-    ruling = promises(Decision(order), situation, CONFIG)
-    assert ruling.decision.order == (1, 3, 9, 4, 2)  # half of the allowance: two are left
-    assert "all kept" in ruling.verdict.reason
-
-
-def test_jobs_lost_since_the_twin_looked_are_taken_off_the_allowance() -> None:
-    part = Protection(limit=100.0, promised=200.0, allowance=4.0)
-    jobs = [(1, 0.0), (2, 0.0), (3, 90.0), (4, 90.0), (5, 90.0)]  # since when they wait
-    assert at_risk(jobs[2:], part, now=250.0, looked=100.0) == jobs[2:3]
-    assert at_risk(jobs, part, now=250.0, looked=100.0) == jobs[2:4]
-    assert at_risk(jobs, part, now=250.0, looked=240.0) == jobs[2:3]  # it had counted them
-
-
-def test_all_groups_are_protected_at_once() -> None:
-    small = breach("size", "1 GPU", baseline=HOUR)
-    both = replace(LARGE, protections={**LARGE.protections, **small.protections})
+def test_all_groups_at_risk_are_protected_at_once_and_rare_ones_too() -> None:
+    small = strain("size", "1 GPU", baseline=HOUR).protection.limits
+    both = replace(
+        LARGE,
+        protection=Protection({**LARGE.protection.limits, **small}),
+        rare={("size", "5-8 GPUs"): 100.0},
+    )
     rows = [
-        waiting(1, hours=0.7, gpus=1),
-        waiting(2, hours=0.1, gpus=1),
+        waiting(1, hours=0.1, gpus=1),
+        waiting(2, hours=0.7, gpus=1),
         waiting(3, hours=3.0, gpus=16),
+        waiting(4, hours=1.0, gpus=8),
     ]
-    ruling = promises(Decision((2, 1, 3)), situation_of(*rows, promises=both), CONFIG)
-    assert ruling.decision.order == (3, 1, 2)
+    ruling = promises(Decision((1, 2, 3, 4)), situation_of(*rows, promises=both), CONFIG)
+    assert ruling.decision.order == (3, 4, 2, 1)
+
+
+def test_when_a_promise_is_used_up_slurms_own_order_rules() -> None:
+    rows = [waiting(1, own=10, gpus=1), waiting(2, own=30, gpus=16), waiting(3, own=20, gpus=1)]
+    state = breach("size", "9-32 GPUs")
+    ruling = promises(Decision((1, 3, 2)), situation_of(*rows, promises=state), CONFIG)
+    assert ruling.decision.order == (2, 3, 1)
+    assert "Slurm's own order" in ruling.verdict.reason
+    already = promises(Decision((2, 3, 1)), situation_of(*rows, promises=state), CONFIG)
+    assert already.verdict.outcome is GuardrailOutcome.PASS
 
 
 def test_jobs_that_could_not_start_at_the_head_either_are_not_lifted() -> None:
@@ -81,7 +77,7 @@ def test_jobs_that_could_not_start_at_the_head_either_are_not_lifted() -> None:
 
 
 def test_promises_that_stay_broken_give_the_queue_back() -> None:
-    lasting = replace(LARGE, hours=CONFIG.promise_hours)
+    lasting = replace(breach("size", "9-32 GPUs"), hours=CONFIG.promise_hours)
     ruling = promises(Decision(()), situation_of(promises=lasting), CONFIG)
     assert ruling.verdict.outcome is GuardrailOutcome.FALL_BACK
     assert "24.0 h" in ruling.verdict.reason
@@ -101,35 +97,56 @@ def waits_of(slurm: float, real: float, jobs: int = 100) -> TwinWaits:
     return TwinWaits(columns, own, after, before, after, after, True, 0.0)
 
 
+def looked(real: float, before: TwinComparison, steady: float = 0.0) -> TwinComparison:
+    return look_at_promises(before, Promises(size_p95=0.1), waits_of(1e4, real), steady)
+
+
 def test_the_breach_is_timed_from_its_first_sight_and_forgotten_when_it_is_over() -> None:
-    promised, group = Promises(size_p95=0.1), ("size", "9-32 GPUs")
-    first = look_at_promises(TwinComparison(), promised, waits_of(1e4, 2e4), 1000.0, NOW)
-    later = look_at_promises(first, promised, waits_of(1e4, 2e4), 1000.0 + 5 * HOUR, NOW)
+    first = looked(2e4, TwinComparison(), 1000.0)
+    later = looked(2e4, first, 1000.0 + 5 * HOUR)
     assert later.promises is not None
     assert later.promises.hours == 5.0
-    assert later.promises.protections == {group: Protection(5500.0, 11_000.0, -95.0)}
-    over = look_at_promises(later, promised, waits_of(1e4, 1e4), 1000.0 + 6 * HOUR, NOW)
+    over = looked(1e4, later, 1000.0 + 6 * HOUR)
     assert over.promises is not None
     assert not over.promises.check.broken
-    assert over.promises.protections[group].allowance == 5.0  # protected before a breach, too
-    again = look_at_promises(over, promised, waits_of(1e4, 2e4), 1000.0 + 7 * HOUR, NOW)
+    again = looked(2e4, over, 1000.0 + 7 * HOUR)
     assert again.promises is not None
     assert again.promises.hours == 0.0
 
 
+@pytest.mark.parametrize(
+    ("waits", "limited", "slurm_rules"),
+    [
+        ((10_500.0,), False, False),
+        ((10_700.0,), True, False),  # seven tenths of what is allowed
+        ((10_700.0, 10_400.0), True, False),  # released below three tenths only
+        ((10_700.0, 10_200.0), False, False),
+        ((11_100.0,), True, True),
+        ((11_100.0, 10_600.0), True, True),  # ours again below half
+        ((11_100.0, 10_400.0), True, False),
+    ],
+)
+def test_protection_sets_in_before_a_breach_and_lasts_until_enough_is_left(
+    waits: tuple[float, ...], limited: bool, slurm_rules: bool
+) -> None:
+    now = TwinComparison()
+    for real in waits:
+        now = looked(real, now)
+    assert now.promises is not None
+    assert bool(now.promises.protection.limits) is limited
+    assert bool(now.promises.protection.at_risk) is slurm_rules
+
+
 def test_a_group_of_few_jobs_is_protected_though_nothing_is_said_of_it() -> None:
-    state = look_at_promises(
-        TwinComparison(), Promises(size_p95=0.1), waits_of(1e4, 9e4, jobs=3), 0.0, NOW
-    ).promises
+    few = waits_of(1e4, 9e4, jobs=3)
+    state = look_at_promises(TwinComparison(), Promises(size_p95=0.1), few, 0.0).promises
     assert state is not None
     assert not state.check.broken
-    assert state.protections["size", "9-32 GPUs"].allowance < 0
+    assert state.rare == {("size", "9-32 GPUs"): 5500.0}
 
 
 def test_what_the_twin_misses_of_slurm_is_not_held_against_us() -> None:
-    promised = Promises(size_p95=0.1)
-    known = TwinComparison(bias=2.0)
-    state = look_at_promises(known, promised, waits_of(1e4, 2e4), 0.0, NOW).promises
+    state = looked(2e4, TwinComparison(bias=2.0)).promises
     assert state is not None
     assert not state.check.broken
 
@@ -148,18 +165,19 @@ def test_in_memory_a_group_in_breach_is_lifted_journaled_and_at_last_given_back(
 ) -> None:
     cluster, (long, short) = full_cluster([300, 10])
     cluster.advance(2 * HOUR)
-    state = breach("size", "2-4 GPUs", baseline=3 * HOUR)
+    state = strain("size", "2-4 GPUs", baseline=3 * HOUR)
     with steering_in_memory(RecordedBackend(cluster), tmp_path, policy="sjf") as controller:
         controller.cycle()
         assert controller.plan is not None
         assert controller.plan.decision.order == (short, long)  # the policy's own
         controller.comparison = replace(controller.comparison, promises=state)
         controller.cycle()
-        # Both are at risk, alike in group: the one that came first goes first.
+        # Both are overdue, alike in group: the one that came first goes first.
         assert controller.plan.decision.order == (long, short)
         said = [v for v in controller.plan.verdicts if v.guardrail == "promises"]
         assert said[0].outcome is GuardrailOutcome.AMENDED
-        controller.comparison = replace(controller.comparison, promises=replace(state, hours=99.0))
+        lasting = replace(breach("size", "2-4 GPUs"), hours=99.0)
+        controller.comparison = replace(controller.comparison, promises=lasting)
         report = controller.cycle()
         assert controller.mode is Mode.SHADOW
         assert "promises broken for 99.0 h" in report.sentence

@@ -6,7 +6,6 @@ the controller acts on the worst outcome.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -61,8 +60,8 @@ class PromiseState:
     """How the promises stood when the twin was last asked."""
 
     check: PromiseCheck = field(default_factory=PromiseCheck)
-    protections: Mapping[Group, Protection] = field(default_factory=dict)
-    looked: float = math.nan  # when the twin was asked, seconds since 1970
+    protection: Protection = field(default_factory=Protection)
+    rare: Mapping[Group, float] = field(default_factory=dict)  # limits of groups of few jobs
     hours: float = 0.0  # for which promises have been broken without a break
 
 

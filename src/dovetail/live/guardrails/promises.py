@@ -1,30 +1,24 @@
-"""What was promised to a group of jobs is kept: jobs at risk go first, or Slurm takes over.
+"""What was promised to a group of jobs is kept: groups at risk go first, then Slurm's order rules.
 
-The twin says how long jobs of each group may wait, and how many may still wait longer. Jobs that
-have waited a part of that go first, by the moment from which on they did; those that the policy
-would take last are left where they are, as far as the allowance goes. If promises are still
-broken after `promise_hours`, the queue is given back.
+The twin says how far the waits of each group have grown against Slurm's own order. Jobs of a group
+that has used up much of what it was promised go first when they have waited too long, and so do
+jobs of groups too small to judge. When that does not do, jobs stand as Slurm has them until enough
+is left again. If promises are still broken after `promise_hours`, the queue is given back.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from dovetail.domain.job_groups import size_class
-from dovetail.domain.protection import Group, Protection
+from dovetail.domain.protection import Group
 from dovetail.domain.units import duration
 from dovetail.live.config import GuardrailConfig
-from dovetail.live.guardrails.base import (
-    PromiseState,
-    Ruling,
-    Situation,
-    amended,
-    fallen_back,
-    passed,
-)
+from dovetail.live.guardrails.base import Ruling, Situation, amended, fallen_back, passed
+from dovetail.live.guardrails.slurm_order import slurm_order
 from dovetail.live.guardrails.starvation import NOT_ITS_TURN
 from dovetail.live.guardrails.words import jobs, shortened
 from dovetail.live.model.decision import Decision
@@ -34,7 +28,7 @@ NAME = "promises"
 
 
 class Overdue(NamedTuple):
-    """One job that has waited so long that the promise to a group of its is at risk."""
+    """One job of a protected group that has waited too long."""
 
     due: float  # seconds since 1970
     job: int
@@ -42,67 +36,73 @@ class Overdue(NamedTuple):
 
 
 def promises(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
-    """Jobs that put a promise at risk go first; fall back after `promise_hours` of breach."""
+    """Protect groups at risk, or let Slurm's order rule; fall back after `promise_hours`."""
     state = situation.promises
     if state is None:
         return passed(NAME, decision, "nothing is promised, or the twin has not looked yet")
-    said = shortened([str(finding) for finding in state.check.broken])
-    if state.check.broken and state.hours >= config.promise_hours:
+    broken, at_risk = state.check.broken, state.protection.at_risk
+    if broken and state.hours >= config.promise_hours:
         return fallen_back(
             NAME,
             decision,
-            f"promises broken for {state.hours:.1f} h (allowed {config.promise_hours:g}): {said}",
+            f"promises broken for {state.hours:.1f} h (allowed {config.promise_hours:g}): "
+            f"{shortened([str(finding) for finding in broken])}",
         )
-    said = said or f"{len(state.check.kept)} promises looked at, all kept"
-    late = overdue(decision.order, situation, state)
+    if at_risk:
+        said = shortened([str(finding) for finding in at_risk])
+        return _as_slurm_has_them(decision, situation, f"{said}: Slurm's own order for now")
+    limits = {**state.rare, **state.protection.limits}
+    return _lift(decision, situation, limits, f"{len(state.check.kept)} promises kept")
+
+
+def _as_slurm_has_them(decision: Decision, situation: Situation, said: str) -> Ruling:
+    order = slurm_order(decision.order, situation)
+    if order == decision.order:
+        return passed(NAME, decision, said)
+    reasons = dict.fromkeys(order, "a promise is at risk: as Slurm has it")
+    return amended(
+        NAME, replace(decision, order=order, reasons={**decision.reasons, **reasons}), said
+    )
+
+
+def _lift(
+    decision: Decision, situation: Situation, limits: Mapping[Group, float], said: str
+) -> Ruling:
+    late = overdue(decision.order, situation, limits)
     if not late:
-        return passed(NAME, decision, f"{said}; no job puts one at risk now")
+        return passed(NAME, decision, f"{said}; no job of a group at risk has waited too long")
     first = [item.job for item in late]
     lifted = set(first)
     order = (*first, *(job for job in decision.order if job not in lifted))
+    said = f"{said}; {jobs(len(late))} of groups at risk waited too long"
     if order == decision.order:
-        return passed(NAME, decision, f"{said}; {jobs(len(late))} at risk, first already")
+        return passed(NAME, decision, f"{said}: first already")
     reasons = {
-        item.job: f"waited more than {duration(state.protections[item.group].limit)}: goes first, "
-        f"so that {' '.join(item.group)} waits no longer than promised"
+        item.job: f"the promise to {' '.join(item.group)} is at risk: goes first after "
+        f"{duration(limits[item.group])}"
         for item in late
     }
     ruled = replace(decision, order=order, reasons={**decision.reasons, **reasons})
-    return amended(NAME, ruled, f"{said}; {jobs(len(late))} at risk, these go first")
+    return amended(NAME, ruled, f"{said}: these go first")
 
 
-def overdue(order: Sequence[int], situation: Situation, state: PromiseState) -> tuple[Overdue, ...]:
-    """The jobs of the order that must go first for a group of theirs, the longest due before."""
-    snapshot, found = situation.snapshot, dict[int, Overdue]()
-    by_id = snapshot.by_id
-    members: dict[Group, list[tuple[int, float]]] = {}  # jobs in the order, and since when
-    for number in order:
+def overdue(
+    order: Iterable[int], situation: Situation, limits: Mapping[Group, float]
+) -> tuple[Overdue, ...]:
+    """The jobs of the order that have waited beyond the limit of a group of theirs."""
+    now, by_id, found = situation.snapshot.time, situation.snapshot.by_id, []
+    for number in order if limits else ():
         job = by_id.get(number)
         if job is None or job.reason.startswith(NOT_ITS_TURN):
             continue
+        mine = [(limits[group], group) for group in groups_of(job) if group in limits]
+        if not mine:
+            continue
+        limit, group = min(mine)
         since = job.submit if math.isnan(job.eligible) else job.eligible
-        for group in groups_of(job):
-            if group in state.protections:
-                members.setdefault(group, []).append((number, since))
-    for group, waiting in members.items():
-        part = state.protections[group]
-        for number, since in at_risk(waiting, part, snapshot.time, state.looked):
-            due = Overdue(since + part.limit, number, group)
-            found[number] = min(due, found.get(number, due))
-    return tuple(sorted(found.values()))
-
-
-def at_risk(
-    waiting: Sequence[tuple[int, float]], part: Protection, now: float, looked: float
-) -> list[tuple[int, float]]:
-    """Of one group, in the policy's order: past the limit, not yet past what was promised.
-
-    The last ones are left out, as far as the allowance goes. Jobs that have waited longer than
-    promised are lost to the promise; they go as the policy says, until `starvation` lifts them.
-    """
-    lost = sum(now - since > part.promised >= looked - since for _, since in waiting)
-    risky = [(job, since) for job, since in waiting if part.limit < now - since <= part.promised]
-    return risky[: max(0, len(risky) - part.spared(lost))]
+        if now - since > limit:
+            found.append(Overdue(since + limit, number, group))
+    return tuple(sorted(found))
 
 
 def groups_of(job: LiveJob) -> tuple[Group, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dovetail.domain.group_waits import group_waits
 from dovetail.domain.promises import Promises
-from dovetail.domain.protection import protections
+from dovetail.domain.protection import protect, rare_limits
 from dovetail.live.cycle.round import TwinComparison
 from dovetail.live.guardrails.base import PromiseState
 from dovetail.live.twin.replay import TwinWaits
@@ -16,7 +16,7 @@ HOUR = 3600.0
 
 
 def look_at_promises(
-    before: TwinComparison, promises: Promises, waits: TwinWaits, steady: float, wall: float
+    before: TwinComparison, promises: Promises, waits: TwinWaits, steady: float
 ) -> TwinComparison:
     """The comparison with the state of the promises.
 
@@ -31,8 +31,8 @@ def look_at_promises(
         since = steady if math.isnan(before.promises_since) else before.promises_since
     state = PromiseState(
         check,
-        protections(promises, jobs, slurm, waits.real, waits.own),
-        looked=wall,
+        protect(check, before.promises.protection if before.promises else None),
+        rare_limits(promises, jobs, slurm, waits.real, waits.own),
         hours=0.0 if math.isnan(since) else (steady - since) / HOUR,
     )
     return replace(before, promises=state, promises_since=since)

@@ -36,7 +36,6 @@ class TwinWaits(NamedTuple):
     whole: Floats  # by the twin, if Slurm followed all wishes of the policy
     active: bool  # most jobs started in active mode: our order was in force
     pause: float  # seconds that GPUs stay idle between jobs, beyond what the twin has itself
-    until: float = math.inf  # when the recording ends
 
 
 def twin_waits(
@@ -60,7 +59,7 @@ def twin_waits(
     by_whole = by_ours if told.ordering is ours.ordering else replay.waits(ours)
     own = window.own & np.isfinite(real) & np.isfinite(by_slurm) & np.isfinite(by_ours)
     return TwinWaits(
-        window.trace.jobs, own, real, by_slurm, by_ours, by_whole, active, replay.pause, until
+        window.trace.jobs, own, real, by_slurm, by_ours, by_whole, active, replay.pause
     )
 
 

@@ -106,7 +106,7 @@ class TwinWatch:
                     wanted=_wanted(config, twin, controller.comparison.bias),
                 )
                 controller.comparison = look_at_promises(
-                    controller.comparison, config.promises, waits, steady, waits.until
+                    controller.comparison, config.promises, waits, steady
                 )
 
     def _waits(self, hours: float) -> TwinWaits | None:
