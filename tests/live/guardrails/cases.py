@@ -139,7 +139,12 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
             untouched=dict.fromkeys(numbers[:left], "excluded: partition"),
         ),
         situation,
-        replace(GuardrailConfig(), displacement=draw(st.integers(1, 8)), starvation_factor=1.0),
+        replace(
+            GuardrailConfig(),
+            displacement=draw(st.integers(1, 8)),
+            starvation_factor=1.0,
+            starvation_floor=HOUR,
+        ),
     )
 
 
