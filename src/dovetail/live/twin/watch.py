@@ -25,6 +25,10 @@ from dovetail.live.twin.wanted import wanted_ratio
 
 LOG = logging.getLogger("dovetail.live")
 DAY, HOUR = 86_400.0, 3600.0
+CHECK = 900.0
+"""Seconds between two looks at how jobs fare in active mode, unless looking takes long."""
+SHARE = 0.05
+"""The part of its time that the daemon spends on such looks at most."""
 MOST_BIAS = 3.0
 """A twin that is further off than this excuses nothing."""
 
@@ -93,14 +97,13 @@ class TwinWatch:
                     bias=controller.comparison.bias if twin.active else bias_of(twin),
                 )
         if controller.mode is Mode.ACTIVE and steady >= self._next_check:
-            self._next_check = steady + HOUR
             waits = self._waits(max(controller.active_hours, config.guardrails.trip_hours))
             if waits is not None:
                 twin = summarised(waits, -math.inf)
                 controller.comparison = replace(
                     controller.comparison,
                     actual_wait=twin.recorded,
-                    # The twin knows no pauses between jobs, and so waits are longer in truth.
+                    # What shadow mode has shown the twin to miss makes waits longer in truth.
                     slurm_wait=twin.slurm * controller.comparison.bias,
                     jobs=twin.jobs,
                     wanted=_wanted(config, twin, controller.comparison.bias),
@@ -108,6 +111,8 @@ class TwinWatch:
                 controller.comparison = look_at_promises(
                     controller.comparison, config.promises, waits, steady
                 )
+            spent = controller.clocks.steady() - steady
+            self._next_check = steady + max(CHECK, spent / SHARE)
 
     def _waits(self, hours: float) -> TwinWaits | None:
         past = self._controller.journal.past
