@@ -148,7 +148,8 @@ def test_pauses_between_jobs_are_found_and_lengthen_the_twins_waits() -> None:
 def test_an_unfinished_job_takes_what_jobs_usually_take_of_their_limits() -> None:
     ended = [EndedRun(run(n, 0.0, limit=1000.0), 250.0, "COMPLETED") for n in range(4)]
     usual = UsualRun.of_ended(ended)
-    running, waits = run(7, 400.0, limit=1000.0), waiting(8, limit=2000.0, gpus=2, tasks=3)
+    waits = waiting(8, limit=2000.0, gpus=2, tasks=3, priority=1)
+    running = run(7, 400.0, limit=1000.0)
     held = waiting(9, gpus=1, reason="JobHeldUser")
     found = unfinished_runs(usual, [running], [waits, held], 600.0, Mode.ACTIVE)
     assert [(each.run.job, each.run.start, each.end) for each in found] == [

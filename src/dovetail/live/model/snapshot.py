@@ -198,6 +198,17 @@ class Snapshot:
         return self.factor_columns.touched()
 
     @cached_property
+    def with_site_factor(self) -> tuple[int, ...]:
+        """Jobs with a site factor, whoever set it."""
+        table = self.factor_columns
+        return tuple(table.ids[table.site != 0].tolist())
+
+    @cached_property
+    def usable_nodes(self) -> tuple[LiveNode, ...]:
+        """Those on which Slurm would start jobs."""
+        return tuple(node for node in self.nodes if node.usable)
+
+    @cached_property
     def qos_factors(self) -> Mapping[str, int]:
         """What each QOS adds to a priority, where it adds any; of frozen jobs Slurm does not tell.
 
