@@ -3,10 +3,10 @@
     python -m benchmarks.run promises
 
 The guardrail is simulated with the daemon's own rules (`domain/protection.py`): every hour waits so
-far, those of waiting jobs included, are compared with those under Slurm's order. Size classes at
-risk go first after a while; when that does not do, Slurm's order rules until it does. The shipped
-policy with predicted run times, as the daemon has it; EASY; of the longer traces the first
-`MOST_JOBS` jobs. Utilisation is compared over weeks drawn anew.
+far, those of waiting jobs included, are compared with those under Slurm's order. While a size
+class has used up most of what it was allowed, Slurm's order rules. The shipped policy with
+predicted run times, as the daemon has it; EASY; of the longer traces `MOST_JOBS` jobs. Utilisation
+is compared over days drawn anew.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dovetail.domain.job_groups import SIZE_BOUNDS, SIZES
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import SCORE, Backfill, Ordering, Varies
-from dovetail.domain.promises import Promises
-from dovetail.domain.protection import Protection, protect, rare_limits
+from dovetail.domain.promises import Finding, Promises
+from dovetail.domain.protection import at_risk, rare_limits
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.run import Run
@@ -119,14 +119,15 @@ class Kept(NamedTuple):
 
 
 def keep_promises(slurm: Schedule, estimates: Estimates) -> Kept:
-    """A replay in which limits and orders follow from how the promises stand."""
+    """A replay in which the order follows from how the promises stand."""
     base, placement = policy_named(POLICY)
     simulation = Simulation(
         slurm.trace, slurm.cluster, guarded(base), placement, Backfill.EASY, estimates, HISTORY
     )
     jobs, numbers = slurm.trace.jobs, simulation.rules.parameters
     start, again = simulation.tables.runs["start"], float(jobs.submit[0]) + EVERY
-    protection, looks, yielded = Protection(), 0, 0
+    risks: tuple[Finding, ...] = ()
+    looks = yielded = 0
     while simulation.advance(20):
         now = float(simulation.tables.world["now"][0])
         if now < again:
@@ -135,11 +136,11 @@ def keep_promises(slurm: Schedule, estimates: Estimates) -> Kept:
         so_far = jobs.take(slice(0, int(np.searchsorted(jobs.submit, now, "right"))))
         before, after = (_wait_by(now, so_far.submit, each) for each in (slurm.start, start))
         check = PROMISES.check(group_waits(so_far, before, after, ("size",)))
-        protection = protect(check, protection)
-        limits = {**rare_limits(PROMISES, so_far, before, after), **protection.limits}
+        risks = at_risk(check, risks)
+        limits = rare_limits(PROMISES, so_far, before, after)
         numbers[:CLASSES] = [limits.get(("size", name), np.inf) for name in SIZES]
-        numbers[CLASSES] = float(bool(protection.at_risk))
-        looks, yielded = looks + 1, yielded + bool(protection.at_risk)
+        numbers[CLASSES] = float(bool(risks))
+        looks, yielded = looks + 1, yielded + bool(risks)
     return Kept(simulation.schedule(), yielded / max(1, looks))
 
 

@@ -1,19 +1,15 @@
-"""How promises are kept: groups at risk go first after a while; if that does not do, Slurm rules.
+"""How promises are kept: while one is at risk, Slurm's own order rules.
 
-A promise allows the waits of a group to grow by a part. Once much of that is used up, the group's
-jobs go first after a part of the wait that the group has under Slurm. When all is used up by any
-group, Slurm's own order rules, until enough is left again. Groups of few jobs have no percentile to
+A promise allows the waits of a group to grow by a part. When most of that is used up by any group,
+jobs stand as Slurm has them, until enough is left again. Groups of few jobs have no percentile to
 go by: their jobs go first after a part of what would be promised to them.
 
->>> late = Finding("size", "9-32 GPUs", "p95", jobs=500, baseline=1e4, value=10_700, bound=11_000)
->>> used(late), protect(PromiseCheck(kept=(late,))).limits
-(0.7, {('size', '9-32 GPUs'): 3000.0})
+>>> late = Finding("size", "9-32 GPUs", "p95", jobs=500, baseline=1e4, value=10_900, bound=11_000)
+>>> used(late), at_risk(PromiseCheck(kept=(late,))) == (late,)
+(0.9, True)
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,14 +17,8 @@ from dovetail.domain.group_waits import P95, members_of
 from dovetail.domain.jobs import Bools, Floats, Jobs
 from dovetail.domain.promises import NO_PROMISE, Finding, PromiseCheck, Promises
 
-PROTECT, RELEASE = 0.6, 0.3
-"""Of the growth that is allowed: from the first on a group is protected, below the second not."""
-
-HAND_BACK, RESUME = 1.0, 0.5
-"""Likewise: from the first on Slurm's own order rules, below the second ours."""
-
-PART = 0.3
-"""Of the wait under Slurm, after which a job of a protected group goes first."""
+HAND_BACK, RESUME = 0.8, 0.45
+"""Of the growth that is allowed: from the first on Slurm's order rules, below the second ours."""
 
 RARE_PART = 0.5
 """Of the promised wait, after which a job of a rare group goes first: it needs time to start."""
@@ -40,33 +30,20 @@ Group = tuple[str, str]
 """Grouping and name: ("size", "9-32 GPUs")."""
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
-    """What is done until the next look."""
-
-    limits: Mapping[Group, float] = field(default_factory=dict)  # jobs go first after so long
-    at_risk: tuple[Finding, ...] = ()  # while there are any, Slurm's own order rules instead
-
-
 def used(finding: Finding) -> float:
     """The part of the allowed growth that a group's waits have grown by; 0: as under Slurm."""
     allowed = max(finding.bound - finding.baseline, 1e-9)
     return (finding.value - finding.baseline) / allowed
 
 
-def protect(check: PromiseCheck, before: Protection | None = None) -> Protection:
-    """What follows from how the promises stand, and from what was done before."""
-    before = before or Protection()
-    # Utilisation is of no group: no order mends it at once.
-    judged = [finding for finding in (*check.broken, *check.kept) if finding.grouping]
-    limits: dict[Group, float] = {}
-    for finding in judged:
-        group = finding.grouping, finding.name
-        if used(finding) > (RELEASE if group in before.limits else PROTECT):
-            limit = max(SHORTEST_WAIT, PART * finding.baseline)
-            limits[group] = min(limit, limits.get(group, limit))
-    most = RESUME if before.at_risk else HAND_BACK
-    return Protection(limits, tuple(finding for finding in judged if used(finding) > most))
+def at_risk(check: PromiseCheck, before: tuple[Finding, ...] = ()) -> tuple[Finding, ...]:
+    """The promises because of which Slurm's order rules; `before`: those of the last look.
+
+    Not those of utilisation, which no order mends at once.
+    """
+    most = RESUME if before else HAND_BACK
+    judged = (*check.broken, *check.kept)
+    return tuple(finding for finding in judged if finding.grouping and used(finding) > most)
 
 
 def rare_limits(

@@ -11,7 +11,6 @@ import pytest
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.promises import Promises
-from dovetail.domain.protection import Protection
 from dovetail.live.backends.recorded import RecordedBackend
 from dovetail.live.config import GuardrailConfig, LiveConfig, from_table
 from dovetail.live.cycle.round import TwinComparison
@@ -21,14 +20,14 @@ from dovetail.live.model.decision import Decision
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.promise_watch import look_at_promises
 from dovetail.live.twin.replay import TwinWaits
-from tests.live.guardrails.cases import HOUR, breach, situation_of, strain, waiting
+from tests.live.guardrails.cases import HOUR, breach, rare, situation_of, waiting
 from tests.live.memory import full_cluster, steering_in_memory
 
 CONFIG = GuardrailConfig()
-LARGE = strain("size", "9-32 GPUs")  # 4 h under Slurm: its jobs go first after 1.2 h
+LARGE = rare("size", "9-32 GPUs")  # its jobs go first after 1.2 h
 
 
-def test_overdue_jobs_of_a_group_at_risk_go_first_the_longest_overdue_before() -> None:
+def test_overdue_jobs_of_a_rare_group_go_first_the_longest_overdue_before() -> None:
     rows = [
         waiting(1, hours=9.0, gpus=1),
         waiting(2, hours=1.0, gpus=16),
@@ -38,25 +37,8 @@ def test_overdue_jobs_of_a_group_at_risk_go_first_the_longest_overdue_before() -
     ruling = promises(Decision((1, 2, 3, 4)), situation_of(*rows, promises=LARGE), CONFIG)
     assert ruling.decision.order == (4, 3, 1, 2)
     assert ruling.verdict.outcome is GuardrailOutcome.AMENDED
-    assert "2 jobs of groups at risk" in ruling.verdict.reason
-    assert "9-32 GPUs is at risk" in ruling.decision.reasons[4]
-
-
-def test_all_groups_at_risk_are_protected_at_once_and_rare_ones_too() -> None:
-    small = strain("size", "1 GPU", baseline=HOUR).protection.limits
-    both = replace(
-        LARGE,
-        protection=Protection({**LARGE.protection.limits, **small}),
-        rare={("size", "5-8 GPUs"): 100.0},
-    )
-    rows = [
-        waiting(1, hours=0.1, gpus=1),
-        waiting(2, hours=0.7, gpus=1),
-        waiting(3, hours=3.0, gpus=16),
-        waiting(4, hours=1.0, gpus=8),
-    ]
-    ruling = promises(Decision((1, 2, 3, 4)), situation_of(*rows, promises=both), CONFIG)
-    assert ruling.decision.order == (3, 4, 2, 1)
+    assert "2 jobs of rare groups" in ruling.verdict.reason
+    assert "9-32 GPUs is rare" in ruling.decision.reasons[4]
 
 
 def test_when_a_promise_is_used_up_slurms_own_order_rules() -> None:
@@ -115,26 +97,23 @@ def test_the_breach_is_timed_from_its_first_sight_and_forgotten_when_it_is_over(
 
 
 @pytest.mark.parametrize(
-    ("waits", "limited", "slurm_rules"),
+    ("waits", "slurm_rules"),
     [
-        ((10_500.0,), False, False),
-        ((10_700.0,), True, False),  # seven tenths of what is allowed
-        ((10_700.0, 10_400.0), True, False),  # released below three tenths only
-        ((10_700.0, 10_200.0), False, False),
-        ((11_100.0,), True, True),
-        ((11_100.0, 10_600.0), True, True),  # ours again below half
-        ((11_100.0, 10_400.0), True, False),
+        ((10_700.0,), False),
+        ((10_900.0,), True),  # nine tenths of what is allowed
+        ((10_900.0, 10_600.0), True),  # ours again below 0.45 only
+        ((10_900.0, 10_400.0), False),
+        ((10_900.0, 10_400.0, 10_600.0), False),
     ],
 )
-def test_protection_sets_in_before_a_breach_and_lasts_until_enough_is_left(
-    waits: tuple[float, ...], limited: bool, slurm_rules: bool
+def test_slurms_order_rules_before_a_breach_and_until_enough_is_left(
+    waits: tuple[float, ...], slurm_rules: bool
 ) -> None:
     now = TwinComparison()
     for real in waits:
         now = looked(real, now)
     assert now.promises is not None
-    assert bool(now.promises.protection.limits) is limited
-    assert bool(now.promises.protection.at_risk) is slurm_rules
+    assert bool(now.promises.at_risk) is slurm_rules
 
 
 def test_a_group_of_few_jobs_is_protected_though_nothing_is_said_of_it() -> None:
@@ -165,7 +144,7 @@ def test_in_memory_a_group_in_breach_is_lifted_journaled_and_at_last_given_back(
 ) -> None:
     cluster, (long, short) = full_cluster([300, 10])
     cluster.advance(2 * HOUR)
-    state = strain("size", "2-4 GPUs", baseline=3 * HOUR)
+    state = rare("size", "2-4 GPUs")
     with steering_in_memory(RecordedBackend(cluster), tmp_path, policy="sjf") as controller:
         controller.cycle()
         assert controller.plan is not None

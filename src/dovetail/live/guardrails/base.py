@@ -12,8 +12,8 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from dovetail.domain.promises import PromiseCheck
-from dovetail.domain.protection import Group, Protection
+from dovetail.domain.promises import Finding, PromiseCheck
+from dovetail.domain.protection import Group
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import Snapshot
@@ -60,7 +60,7 @@ class PromiseState:
     """How the promises stood when the twin was last asked."""
 
     check: PromiseCheck = field(default_factory=PromiseCheck)
-    protection: Protection = field(default_factory=Protection)
+    at_risk: tuple[Finding, ...] = ()  # while there are any, Slurm's own order rules
     rare: Mapping[Group, float] = field(default_factory=dict)  # limits of groups of few jobs
     hours: float = 0.0  # for which promises have been broken without a break
 

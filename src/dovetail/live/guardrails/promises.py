@@ -1,9 +1,9 @@
-"""What was promised to a group of jobs is kept: groups at risk go first, then Slurm's order rules.
+"""What was promised to a group of jobs is kept: while a promise is at risk, Slurm's order rules.
 
-The twin says how far the waits of each group have grown against Slurm's own order. Jobs of a group
-that has used up much of what it was promised go first when they have waited too long, and so do
-jobs of groups too small to judge. When that does not do, jobs stand as Slurm has them until enough
-is left again. If promises are still broken after `promise_hours`, the queue is given back.
+The twin says how far the waits of each group have grown against Slurm's own order. When one has
+used up most of what it was allowed, jobs stand as Slurm has them until enough is left again. Jobs
+of groups too small to judge go first when they have waited too long. If promises are still broken
+after `promise_hours`, the queue is given back.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAME = "promises"
 
 
 class Overdue(NamedTuple):
-    """One job of a protected group that has waited too long."""
+    """One job of a rare group that has waited too long."""
 
     due: float  # seconds since 1970
     job: int
@@ -36,11 +36,11 @@ class Overdue(NamedTuple):
 
 
 def promises(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
-    """Protect groups at risk, or let Slurm's order rule; fall back after `promise_hours`."""
+    """Slurm's order while a promise is at risk; fall back after `promise_hours` of breach."""
     state = situation.promises
     if state is None:
         return passed(NAME, decision, "nothing is promised, or the twin has not looked yet")
-    broken, at_risk = state.check.broken, state.protection.at_risk
+    broken = state.check.broken
     if broken and state.hours >= config.promise_hours:
         return fallen_back(
             NAME,
@@ -48,11 +48,10 @@ def promises(decision: Decision, situation: Situation, config: GuardrailConfig) 
             f"promises broken for {state.hours:.1f} h (allowed {config.promise_hours:g}): "
             f"{shortened([str(finding) for finding in broken])}",
         )
-    if at_risk:
-        said = shortened([str(finding) for finding in at_risk])
+    if state.at_risk:
+        said = shortened([str(finding) for finding in state.at_risk])
         return _as_slurm_has_them(decision, situation, f"{said}: Slurm's own order for now")
-    limits = {**state.rare, **state.protection.limits}
-    return _lift(decision, situation, limits, f"{len(state.check.kept)} promises kept")
+    return _lift(decision, situation, state.rare, f"{len(state.check.kept)} promises kept")
 
 
 def _as_slurm_has_them(decision: Decision, situation: Situation, said: str) -> Ruling:
@@ -70,16 +69,15 @@ def _lift(
 ) -> Ruling:
     late = overdue(decision.order, situation, limits)
     if not late:
-        return passed(NAME, decision, f"{said}; no job of a group at risk has waited too long")
+        return passed(NAME, decision, f"{said}; no job of a rare group has waited too long")
     first = [item.job for item in late]
     lifted = set(first)
     order = (*first, *(job for job in decision.order if job not in lifted))
-    said = f"{said}; {jobs(len(late))} of groups at risk waited too long"
+    said = f"{said}; {jobs(len(late))} of rare groups waited too long"
     if order == decision.order:
         return passed(NAME, decision, f"{said}: first already")
     reasons = {
-        item.job: f"the promise to {' '.join(item.group)} is at risk: goes first after "
-        f"{duration(limits[item.group])}"
+        item.job: f"{' '.join(item.group)} is rare: goes first after {duration(limits[item.group])}"
         for item in late
     }
     ruled = replace(decision, order=order, reasons={**decision.reasons, **reasons})

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dovetail.domain.group_waits import group_waits
 from dovetail.domain.promises import Promises
-from dovetail.domain.protection import protect, rare_limits
+from dovetail.domain.protection import at_risk, rare_limits
 from dovetail.live.cycle.round import TwinComparison
 from dovetail.live.guardrails.base import PromiseState
 from dovetail.live.twin.replay import TwinWaits
@@ -31,7 +31,7 @@ def look_at_promises(
         since = steady if math.isnan(before.promises_since) else before.promises_since
     state = PromiseState(
         check,
-        protect(check, before.promises.protection if before.promises else None),
+        at_risk(check, before.promises.at_risk if before.promises else ()),
         rare_limits(promises, jobs, slurm, waits.real, waits.own),
         hours=0.0 if math.isnan(since) else (steady - since) / HOUR,
     )
