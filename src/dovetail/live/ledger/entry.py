@@ -64,7 +64,7 @@ class LedgerView:
         """Site factors by job that are ours: set by us, inherited from an array, or given first."""
         ours, found = self.held(Knob.SITE_FACTOR), {}
         by_id = snapshot.by_id
-        for number in snapshot.with_site_factor:
+        for number in snapshot.site_factors:
             job = by_id.get(number)
             if job is None:
                 continue

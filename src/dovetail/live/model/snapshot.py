@@ -198,10 +198,11 @@ class Snapshot:
         return self.factor_columns.touched()
 
     @cached_property
-    def with_site_factor(self) -> tuple[int, ...]:
-        """Jobs with a site factor, whoever set it."""
+    def site_factors(self) -> Mapping[int, int]:
+        """Of jobs that have one, whoever set it; of frozen jobs Slurm shows none."""
         table = self.factor_columns
-        return tuple(table.ids[table.site != 0].tolist())
+        rows = table.site != 0
+        return dict(zip(table.ids[rows].tolist(), table.site[rows].tolist(), strict=True))
 
     @cached_property
     def usable_nodes(self) -> tuple[LiveNode, ...]:
