@@ -71,7 +71,7 @@ def parting(case: Case, ordering: str, backfill: Backfill | SlurmBackfill) -> st
     return difference(by_hand, answer)
 
 
-@settings(quick, max_examples=500)
+@settings(quick, max_examples=150)
 @given(
     case=cases(most_jobs=18).map(linked),
     ordering=st.sampled_from(list(ORDERINGS)),

@@ -137,11 +137,11 @@ def _slot_training(folder: Path) -> Names:
     small = SlotTraining(
         steps=64, environments=2, layers=(8,), rollout=32, batch=32, passes=1, environment=HOURS
     )
-    return {"SlotTraining": lambda steps: small}
+    return {"SlotTraining": lambda steps: small, "save_slots": save_slots}
 
 
 def _unseen(folder: Path) -> Names:
-    return {"EvaluationDays": _one_day, "SearchDays": lambda count: _one_day(0, 1)}
+    return {"EvaluationDays": _one_day}
 
 
 def _models(folder: Path) -> Names:
