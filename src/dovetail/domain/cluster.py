@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dovetail.domain.associations import Association, check_tree
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
 from dovetail.domain.outages import MAX_CLOSURES, NodeReservation, Outage
@@ -33,17 +34,23 @@ SETTINGS = (
     "SchedulerType",
     "SchedulerParameters",
     "PriorityType",
+    "PriorityCalcPeriod",
     "PriorityDecayHalfLife",
     "PriorityMaxAge",
     "PriorityFavorSmall",
+    "PriorityFlags",
     "PriorityWeightAge",
     "PriorityWeightFairshare",
     "PriorityWeightJobSize",
     "PriorityWeightPartition",
     "PriorityWeightQOS",
+    "PriorityWeightTRES",
     "JobRequeue",
 )
 """Settings of slurm.conf that a cluster keeps: how Slurm orders jobs, and what may pass."""
+
+BILLED = ("cpu", "memory_gb", "gpu", "node")
+"""What a partition may bill."""
 
 ANY_TYPE = "gpu"
 """The GPU type of a cluster that names none."""
@@ -92,6 +99,8 @@ class Partition:
     priority: float = 1.0
     tier: int = 1  # Slurm's PriorityTier: jobs of a higher one go first, whatever their scores
     exclusive: bool = False  # its jobs take whole nodes: OverSubscribe=EXCLUSIVE
+    # What accounts with shares are charged per CPU, GB, GPU and node: TRESBillingWeights.
+    billing: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.tier <= MAX_PRIORITY:
@@ -101,6 +110,12 @@ class Partition:
                 f"partition {self.name}: priority is {self.priority:g}, "
                 f"expected 0 to {MAX_PRIORITY:g}"
             )
+        for what, weight in self.billing:
+            if what not in BILLED or not 0 <= weight <= MAX_PRIORITY:
+                raise ClusterError(
+                    f"partition {self.name}: billing of {what} is {weight:g}, expected "
+                    f"{', '.join(BILLED)} and 0 or more"
+                )
 
 
 @dataclass(frozen=True)
@@ -120,6 +135,7 @@ class Cluster:
     kind_speed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     slurm: Mapping[str, str] = field(default_factory=dict)  # settings of slurm.conf, by name
+    associations: tuple[Association, ...] = ()  # the tree of accounts; none: all share alike
     outages: tuple[Outage, ...] = ()
     reservations: tuple[NodeReservation, ...] = ()
     licenses: Mapping[str, int] = field(default_factory=dict)  # how many jobs may hold at once
@@ -143,6 +159,7 @@ class Cluster:
             raise ClusterError("an outage or reservation names a node that does not exist")
         for speeds in (self.speed, *self.kind_speed.values()):
             self._refuse_bad_speeds(speeds)
+        check_tree(self.associations)
         for name, value in self.qos.items():
             if not 0 <= value <= MAX_PRIORITY:
                 raise ClusterError(f"QOS {name}: {value:g}, expected 0 to {MAX_PRIORITY:g}")
@@ -248,6 +265,10 @@ class Cluster:
             text += repr([(part.tier, part.exclusive) for part in self.partitions])
         if self.limits:
             text += repr(self.limits)
+        if self.associations or any(part.billing for part in self.partitions):
+            text += repr((self.associations, [part.billing for part in self.partitions]))
+        if self.slurm:
+            text += repr(sorted(self.slurm.items()))
         if self.has_features:
             text += repr([node.features for node in self.nodes])
         if self.licenses:

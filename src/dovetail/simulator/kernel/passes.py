@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import eligibility, events, limits, reservations
+from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, reservations
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
@@ -80,7 +80,9 @@ def see_what_fits(w: World) -> int:
 
 @inner
 def share_usage(w: World) -> None:
-    """Fair-share factors from what every account has used."""
+    """Fair-share factors from what every account has used; a tree has its own times for it."""
+    if w.share_count > 0:
+        return
     total = 0.0
     for i in range(w.account_count):
         total += account(w, i).usage
@@ -161,6 +163,9 @@ def start(w: World, job: int, number: int) -> None:
     mine.expected = w.now + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        if w.share_count > 0:
+            mine.charge = this.charge
+            fair_tree.charge(w, mine.share, mine.charge)
     if w.limited:
         limits.count_running(w, mine.demand, 1)
     if w.linked and mine.restarts == 0:
