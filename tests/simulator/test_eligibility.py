@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -34,7 +35,7 @@ def linked(case: Case) -> Case:
     random = Random(len(case.rows) + 31 * len(case.cluster.nodes))
     count = len(case.rows)
 
-    def wish(row: int) -> dict[str, object]:
+    def wish(row: int) -> dict[str, Any]:
         other, third = (str(random.randrange(count + 1)) for _ in "ab")
         dependency = random.choice(
             (None, None, None, f"afterok:{other}", f"afterany:{other}:{third}", "singleton",
