@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.domain.jobs import Floats
 from tests.live.slurm.clients import Job
 from tests.live.slurm.options import (
     Account,
@@ -139,7 +140,7 @@ def draw(seed: int, count: int) -> tuple[Ask, ...]:
     )  # fmt: skip
 
 
-def _busy() -> np.ndarray:
+def _busy() -> Floats:
     busy = np.array([how for _, _, how, _ in PEOPLE], float)
     return busy / busy.sum()
 
