@@ -37,7 +37,7 @@ from tests.builders import cluster_of, job, trace_of  # noqa: E402
 from tests.envs.selector_allocator.scenes import small_pair_pool  # noqa: E402
 
 TINY = {
-    "epochs": 8, "episodes_per_epoch": 12, "length": 64, "windows": 8, "validation_windows": 4,
+    "epochs": 8, "episodes_per_epoch": 12, "length": 64, "windows": 8,
     "environments": 6, "validate_every": 1, "estimates": "exact", "imitated": 6, "wait": 1.0,
     "bsld": 0.0, "ppo": PpoConfig(actor_rate=3e-3, minibatch=256),
 }  # fmt: skip

@@ -17,7 +17,8 @@ def accrued(world: Any, carried: int, begin: float, gpus: int) -> list[float]:
     runs = table_of(world, "runs", RunRow, "job_count")
     demands = table_of(world, "demands", Demand, "demand_count")
     kept = (runs["demand"] >= 0) & ~runs["refused"]
-    own = [j for j in range(carried, len(jobs)) if kept[j]]
+    ran_before = [j < carried and float(runs["start"][j]) < begin for j in range(len(jobs))]
+    own = [j for j in range(len(jobs)) if kept[j] and not ran_before[j]]
     waits, turns, slows, busy, last = [0.0], [0.0], [0.0], 0.0, begin
     for job in own:
         if job >= submitted:

@@ -158,7 +158,7 @@ def _begin(given: PairArguments, e: int) -> None:
 
 @inner
 def _act(given: PairArguments, e: int, action: int) -> bool:
-    """Do it, and go on to the next decision; False: every job of the window's own has started."""
+    """Do it, and go on to the next decision; False: every job of the window has started."""
     stage, pair = given.stage, given.pair
     w = stage.worlds[e]
     if pair.turn[e] == ALLOCATES:
@@ -177,12 +177,12 @@ def _act(given: PairArguments, e: int, action: int) -> bool:
 def _decide(given: PairArguments, e: int, fitting: int) -> bool:
     """Up to the next decision, from a pass in which so many demands fit; False: the end."""
     stage, pair = given.stage, given.pair
-    w, carried = stage.worlds[e], given.windows.carried[stage.playing[e]]
+    w = stage.worlds[e]
     while fitting != ASK:
         more = _go_to_candidates(w, given.rules, fitting)
         if not more and w.active_count > 0:  # they waited for what never came
             more = _go_to_candidates(w, given.rules, begin_pass(w, given.rules))
-        if not (more and own_left(w, carried)):
+        if not (more and own_left(w, 0)):  # those from before, too
             return False
         count = show(w, stage.rows[e])
         stage.shown[e] = count

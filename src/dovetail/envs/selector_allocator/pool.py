@@ -16,9 +16,6 @@ from dovetail.envs.windows import STEPS, Episode
 from dovetail.simulator.kernel.loop import advance_easy
 from dovetail.simulator.node_classes import add_node_classes
 
-CALM = 1.0
-"""Seconds of mean wait under the base pair below which a window has nothing to decide."""
-
 
 class SelectorAllocatorPool:
     """A configuration's windows; environments may share one, as nothing here changes."""
@@ -32,14 +29,15 @@ class SelectorAllocatorPool:
         scores: list[Floats] = []
         for episode in islice(episodes, TRIES * config.pool):
             base = self._played(episode)
-            if base[0] >= CALM:
+            if base[0] >= config.calm:
                 found.append(self._ready(episode))
                 scores.append(base)
             if len(found) == config.pool:
                 break
         if len(found) < config.pool:
             raise ConfigError(
-                f"only {len(found)} of {TRIES * config.pool} windows have jobs that wait, "
+                f"only {len(found)} of {TRIES * config.pool} windows have jobs that wait "
+                f"{config.calm:g} s or more on average, "
                 f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
             )
         self.windows = side_by_side(found)
@@ -65,4 +63,4 @@ class SelectorAllocatorPool:
         return Ready(world, block, episode.window.carried, episode.window.now, 0.0)
 
 
-assert METRIC_NAMES[0] == "wait"  # what CALM is about
+assert METRIC_NAMES[0] == "wait"  # what `calm` is about

@@ -6,12 +6,15 @@ is charged with the next step, as a share of what the base pair's metric is in t
 
     1 - ours / base
 
-| weight      | of the window's own jobs, lower is better                                      |
+| weight      | of all jobs that wait in the window, lower is better                           |
 |-------------|--------------------------------------------------------------------------------|
 | wait        | mean wait, seconds                                                             |
 | turnaround  | mean time from submission to end, seconds                                      |
 | bsld        | mean bounded slowdown                                                          |
 | utilisation | per cent of the GPUs left unused until the last of them ends; other jobs aside |
+
+Jobs that came before the window and still wait count like its own. While they did not, serving the
+newest first looked best: those from before paid for it, and nobody charged it.
 """
 
 from __future__ import annotations
@@ -63,9 +66,10 @@ def accrue(w: World, carried: int, begin: float, over: bool, out: Floats) -> Non
     """What the metrics have come to by now; `over`: what they come to when all jobs have ended."""
     runs, facts = carray(_runs(w), (w.job_count,)), jobs(w)
     wait, turnaround, slow, busy, last, count = 0.0, 0.0, 0.0, 0.0, begin, 0
-    for job in range(carried, w.job_count):
+    for job in range(w.job_count):
         mine = runs[job]
-        if mine.demand < 0 or mine.refused:
+        ran_before = job < carried and mine.start < begin  # not if it is NaN
+        if mine.demand < 0 or mine.refused or ran_before:
             continue
         count += 1
         if job >= w.submitted:
