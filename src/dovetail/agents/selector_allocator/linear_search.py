@@ -74,6 +74,7 @@ class LinearSearch:
 
     def run(self) -> None:
         """Leave the actor with what was found, or as it was where that is better on validation."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         while self.epoch < self.config.search_epochs:
             self._learn()
             self.epoch += 1

@@ -39,10 +39,11 @@ class NodeActor(nn.Module):
         logits: torch.Tensor = self.logit(hidden) + self.skip(rows)
         return logits.squeeze(1)
 
-    def follow_best_fit(self, temperature: float) -> None:
-        """Begin as a linear rule: the fewer GPUs are free, the better."""
+    def follow(self, free: float, later: float) -> None:
+        """Begin as a linear rule: few free GPUs are good, and that the node is idle no later."""
         with torch.no_grad():
-            self.skip.weight[0, NODE_FEATURES.index("free_count")] = -temperature
+            self.skip.weight[0, NODE_FEATURES.index("free_count")] = -free
+            self.skip.weight[0, NODE_FEATURES.index("later")] = -later
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Weights as policies.placement.allocator takes them; no torch is needed there."""

@@ -18,7 +18,7 @@ from dovetail.compiled.tables import column_address, dtype_of
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.node_classes import CLASS, CLASSES
 from dovetail.envs.batch_kernel import BatchState, Windows, load_window, own_left
-from dovetail.envs.selector_allocator.reward import accrue
+from dovetail.envs.selector_allocator.reward import RUN, accrue, own_runs
 from dovetail.envs.visible_jobs import SHOWN, show
 from dovetail.policies.features import FEATURES, Matrix, describe_jobs
 from dovetail.policies.node_features import NODE_FEATURES, describe_classes
@@ -80,8 +80,11 @@ class PairState(NamedTuple):
     class_count: Ints  # [environments]
     filled: Ints  # [environments] rows of what is seen that are not 0
     charged: Floats  # [environments, metrics] so far
+    expected: Floats  # [environments, metrics] the same of the base pair
     final: Floats  # [environments, metrics] of the episode that ended in this step
     base: Floats  # [windows, metrics] of the base pair, at least 1
+    base_runs: Any  # [jobs of all windows] RunRow, how the base pair ran them
+    base_first: Ints  # [windows] where its runs begin there
     weights: Floats  # [metrics]
     asked: Ints  # [agents] 1: by asking, 0: the base pair's
 
@@ -115,6 +118,8 @@ PAIR_ARGUMENTS = native_type(
         PairState,
         classes=_TABLE,
         charged=types.float64[:, ::1],
+        expected=types.float64[:, ::1],
+        base_runs=types.Array(RUN, 1, "C"),
         final=types.float64[:, ::1],
         base=types.float64[:, ::1],
     ),
@@ -152,6 +157,7 @@ def _begin(given: PairArguments, e: int) -> None:
     stage, pair = given.stage, given.pair
     load_window(stage, given.windows, e)
     pair.charged[e, :] = 0.0
+    pair.expected[e, :] = 0.0
     if not _decide(given, e, 0):
         pair.turn[e] = OVER
 
@@ -271,18 +277,27 @@ def _comes_first(w: World, a: int, b: int) -> bool:
 
 @inner
 def _charge(given: PairArguments, e: int, over: bool) -> None:
-    """The reward: what has passed since the last decision."""
+    """The reward: what has passed since the last decision, beyond what would under the base."""
+    stage, pair = given.stage, given.pair
+    w, window = stage.worlds[e], stage.playing[e]
+    first = pair.base_first[window]
+    theirs = pair.base_runs[first : first + w.job_count]
+    _charge_part(given, e, own_runs(w), over, 1.0, pair.charged[e])
+    _charge_part(given, e, theirs, over, -1.0, pair.expected[e])
+
+
+@inner
+def _charge_part(
+    given: PairArguments, e: int, runs: Any, over: bool, sign: float, charged: Floats
+) -> None:
     stage, pair = given.stage, given.pair
     window = stage.playing[e]
-    accrue(
-        stage.worlds[e], given.windows.carried[window], given.windows.begin[window], over, given.now
-    )
+    carried, begin = given.windows.carried[window], given.windows.begin[window]
+    accrue(stage.worlds[e], runs, carried, begin, over, given.now)
     for i in range(len(given.now)):
-        passed = given.now[i] - pair.charged[e, i]
-        stage.rewards[e] -= pair.weights[i] * passed / pair.base[window, i]
-        if over:
-            stage.rewards[e] += pair.weights[i]
-        pair.charged[e, i] = given.now[i]
+        passed = given.now[i] - charged[i]
+        stage.rewards[e] -= sign * pair.weights[i] * passed / pair.base[window, i]
+        charged[i] = given.now[i]
 
 
 @inner
@@ -338,8 +353,8 @@ def _summarise(given: PairArguments, e: int) -> None:
     out[6] = site.queued_jobs / (site.queued_jobs + own)
     out[7] = passed / (passed + DAY)
     for i in range(4):
-        share = max(0.0, pair.charged[e, i] / pair.base[window, i])
-        out[8 + i] = share / (1.0 + share)
+        behind = (pair.charged[e, i] - pair.expected[e, i]) / pair.base[window, i]
+        out[8 + i] = behind / (1.0 + abs(behind))
     out[12] = out[13] = out[14] = 0.0
     if pair.turn[e] == ALLOCATES:
         facts = job_facts(w, pair.hand[e])

@@ -1,10 +1,13 @@
-"""The shared reward: what each metric of an episode has come to so far, charged when it passes.
+"""The shared reward: what each metric grows by beyond the base pair's, charged when it passes.
 
-Between two decisions time passes: jobs wait, run, and leave GPUs unused. What that adds to a metric
-is charged with the next step, as a share of what the base pair's metric is in the end. A last
-1 is paid at the end, so that the rewards of an episode sum to the weighed
+Between two decisions time passes: jobs wait, run, and leave GPUs unused. What that adds to a
+metric, less what it adds in the same time under the base pair, is charged with the next step, as a
+share of what the base pair's metric is in the end. So the rewards of an episode sum to the weighed
 
     1 - ours / base
+
+and what nobody could have helped, a burst of jobs, costs nothing: before, most of what the critic
+had to foresee were arrivals.
 
 | weight      | of all jobs that wait in the window, lower is better                           |
 |-------------|--------------------------------------------------------------------------------|
@@ -62,9 +65,19 @@ _runs = column_address(World, "runs", RUN)
 
 
 @inner
-def accrue(w: World, carried: int, begin: float, over: bool, out: Floats) -> None:
-    """What the metrics have come to by now; `over`: what they come to when all jobs have ended."""
-    runs, facts = carray(_runs(w), (w.job_count,)), jobs(w)
+def own_runs(w: World) -> Any:
+    """When and how long the jobs of a world run, as far as that is known now."""
+    return carray(_runs(w), (w.job_count,))
+
+
+@inner
+def accrue(w: World, runs: Any, carried: int, begin: float, over: bool, out: Floats) -> None:
+    """What the metrics have come to by now; `over`: what they come to when all jobs have ended.
+
+    runs: the world's own, or those of another pair in the same window, of which the later are not
+    looked at.
+    """
+    facts = jobs(w)
     wait, turnaround, slow, busy, last, count = 0.0, 0.0, 0.0, 0.0, begin, 0
     for job in range(w.job_count):
         mine = runs[job]
@@ -99,5 +112,5 @@ def accrue(w: World, carried: int, begin: float, over: bool, out: Floats) -> Non
 def measure_all(world: Any, carried: int, begin: float) -> Floats:
     """The four metrics of a window that has been played to its end."""
     found = np.empty(4)
-    accrue(world[0], carried, begin, True, found)
+    accrue(world[0], own_runs(world[0]), carried, begin, True, found)
     return found
