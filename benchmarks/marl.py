@@ -69,6 +69,8 @@ class Size:
     seeds: int = 5  # of the pair
     half_seeds: int = 5  # of arms in which one half learns
     search_epochs: int = 12
+    population: int = 12  # of the search
+    batch: int = 4  # replays that each of them plays
     epochs: int = 30
     episodes: int = 60  # of an epoch
     windows: int = 10
@@ -150,7 +152,8 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
     config = SelectorAllocatorSettings(
         epochs=size.epochs, episodes_per_epoch=size.episodes, estimates=kind, seed=seed,
         environments=min(30, size.episodes), imitated=size.episodes,
-        search_epochs=size.search_epochs, **ARMS[arm],
+        search_epochs=size.search_epochs, population=size.population, batch=size.batch,
+        **ARMS[arm],
     )  # fmt: skip
     if not (path / CARD_FILE).exists():  # as if the choice had just been made
         chosen = PolicyCandidate(*(start.choice[n] for n in ("order", "estimates", "placement")))

@@ -29,14 +29,19 @@ from dovetail.agents.selector_allocator.training import PairProgress, learn  # n
 from dovetail.agents.training import Lesson  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.node_classes import NodeClassFacts  # noqa: E402
+from dovetail.domain.policy import Backfill  # noqa: E402
 from dovetail.envs.renderers import table_of  # noqa: E402
 from dovetail.envs.selector_allocator.kernel import ALLOCATES  # noqa: E402
 from dovetail.envs.selector_allocator.vector import SelectorAllocatorVector  # noqa: E402
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint  # noqa: E402
+from dovetail.policies.learned.families import Learned  # noqa: E402
 from dovetail.policies.learned.models import MODELS  # noqa: E402
+from dovetail.policies.ordering import ORDERINGS  # noqa: E402
+from dovetail.policies.placement import PLACEMENTS  # noqa: E402
 from dovetail.policies.policy import Policy  # noqa: E402
+from dovetail.simulator import simulate  # noqa: E402
 from dovetail.testing.schedules import check_replays  # noqa: E402
-from tests.builders import cluster_of, job, trace_of  # noqa: E402
+from tests.builders import cluster_of, estimates_of, job, trace_of  # noqa: E402
 from tests.envs.selector_allocator.scenes import small_pair_pool  # noqa: E402
 
 TINY = {
@@ -135,12 +140,36 @@ def test_the_linear_search_finds_that_gpus_count_too(tmp_path: Path) -> None:
     assert found.card["halves"]["pair"]["loss"] < -0.2
 
 
+@pytest.mark.parametrize("order", ["saf", "sjf"])
+def test_networks_that_begin_as_a_linear_rule_give_its_schedule(order: str) -> None:
+    """Gangs on mixed nodes included: before they saw the ways, allocators sent them elsewhere."""
+    random = np.random.default_rng(1)
+    rows = [
+        job(submit=30.0 * i, run=float(run), gpus=int(gpus))
+        for i, (run, gpus) in enumerate(
+            zip(random.integers(60, 4000, 400), random.choice([1, 1, 2, 4, 8, 12, 16], 400))
+        )
+    ]
+    trace, cluster = trace_of(*rows), cluster_of("3x8:a,4x4:b,6x2:c")
+    actor = PairActor()
+    assert begin_as(actor, order, "best-fit", cluster.total_gpus)
+    learned = MODELS["selector-allocator"](actor.arrays(), "pair")
+    usual = Learned(ORDERINGS[order], PLACEMENTS["best-fit"])
+    ours, theirs = (
+        simulate(trace, cluster, *one, Backfill.EASY, estimates_of(*rows))
+        for one in (learned, usual)
+    )
+    np.testing.assert_array_equal(ours.start, theirs.start)
+    np.testing.assert_array_equal(ours.chunk_node, theirs.chunk_node)
+    assert theirs.wait.mean() > 1000
+
+
 def test_of_two_halves_the_one_that_helps_is_handed_to_the_gate(tmp_path: Path) -> None:
     """An allocator that scatters beside a selector that is as good as the choice."""
     rows = (
         job(submit=10_000.0 * burst + i, run=3000.0, gpus=gpus)
         for burst in range(60)
-        for i, gpus in enumerate((1, 8, 1))
+        for i, gpus in enumerate((1, 8, 8))
     )
     site = Site(trace_of(*rows), cluster_of("1x8:a,1x2:b"))
     choice = PolicyCandidate("saf", "exact", "best-fit")
