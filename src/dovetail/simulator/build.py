@@ -25,7 +25,7 @@ from dovetail.domain.policy import (
     SlurmBackfill,
     Varies,
 )
-from dovetail.simulator.kernel import rows
+from dovetail.simulator.kernel import promise_rows, reservation_rows, rows
 from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
@@ -43,6 +43,16 @@ class Tables:
     # Placements that rank classes of nodes only (node_classes.py).
     node_classes: Table
     class_slots: Table
+
+    # Jobs that wait for others only (eligibility.py).
+    eligibility: Table
+    dependency_links: Table
+    arrays: Table
+    array_tasks: Table
+
+    # Nodes that are not always there only (outages.py).
+    node_events: Table
+    closures: Table
 
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
@@ -91,8 +101,8 @@ class Tables:
         self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
-        self.change_log = new_table(rows.NodeChange, len(cluster.nodes))
-        self.candidates = new_table(rows.Candidate, len(cluster.nodes))
+        self.change_log = new_table(reservation_rows.NodeChange, len(cluster.nodes))
+        self.candidates = new_table(promise_rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
         first = _first_jobs(of_job, len(every))
         self.demands["account"] = account[first]
@@ -111,8 +121,8 @@ class Tables:
         self.gathered_keeps = np.zeros(len(jobs))
         self.pending_events = new_table(rows.Event, 2 * len(jobs))
         self.part_table = new_table(rows.Part, parts)
-        self.holds = new_table(rows.Hold, parts)
-        self.reservations = new_table(rows.Reservation, len(kinds))
+        self.holds = new_table(promise_rows.Hold, parts)
+        self.reservations = new_table(reservation_rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.placement_parameters = np.append(
             placement.weights, 0.0
@@ -141,8 +151,9 @@ class Tables:
         self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
         self.world["mixed"] = slots > most
-        self.world["limited"] = bool(cluster.limits)
+        self.world["limited"] = bool(cluster.limits or cluster.licenses)
         self.world["tier_count"] = self.demands["tier"].max() + 1
+        self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:

@@ -7,8 +7,9 @@ from dovetail.simulator.kernel import promises
 from dovetail.simulator.kernel import reservations as reserving
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.node_space import is_unplanned
+from dovetail.simulator.kernel.reservation_rows import Reservation
 from dovetail.simulator.kernel.reservations import spares
-from dovetail.simulator.kernel.rows import Chunk, Reservation, World
+from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     demand,
     kind,
@@ -76,7 +77,7 @@ def _has_room(w: World, at: int, kinds: int, chunk: Chunk, end: float, wanted: i
         return promises.enough_room(w, kinds, chunk, end, wanted)
     if not enough_nodes(w, at, end, wanted):
         return False
-    return w.hold_count == 0 or _enough_by_scan(w, kinds, chunk, end, wanted)
+    return end <= w.first_hold or _enough_by_scan(w, kinds, chunk, end, wanted)
 
 
 @inner
