@@ -88,7 +88,7 @@ def accrue(w: World, runs: Any, carried: int, begin: float, over: bool, out: Flo
         if job >= w.submitted:
             continue
         submit = facts[job].submit
-        if mine.start <= w.now:  # not if it is NaN: the job waits
+        if over or mine.start <= w.now:  # not if it is NaN: the job waits
             run = mine.end - mine.start
             until = mine.end if over else min(mine.end, w.now)
             wait += mine.start - submit
