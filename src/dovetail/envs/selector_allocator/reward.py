@@ -6,8 +6,7 @@ share of what the base pair's metric is in the end. So the rewards of an episode
 
     1 - ours / base
 
-and what nobody could have helped, a burst of jobs, costs nothing: before, most of what the critic
-had to foresee were arrivals.
+and what the base pair could not have helped either, a burst of jobs, costs nothing.
 
 | weight      | of all jobs that wait in the window, lower is better                           |
 |-------------|--------------------------------------------------------------------------------|
