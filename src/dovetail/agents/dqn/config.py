@@ -11,15 +11,17 @@ from dovetail.domain.errors import ConfigError
 class DqnConfig:
     """Defaults are those of the assignment task; see decision 0041 for what was measured."""
 
-    steps: int = 24_000  # decisions in all environments together
-    environments: int = 16
+    steps: int = 200_000  # decisions in all environments together
+    environments: int = 64
     learning_rate: float = 1e-4  # of Adam
     last_rate: float = 1e-5  # where it ends, linearly
     horizon: float = 300.0  # seconds after which a reward counts 1/e
-    batch: int = 64
-    updates: int = 2  # per step of all environments
-    warm_up: int = 2_000  # decisions before the first update
-    memory: int = 50_000  # decisions kept
+    returns: int = 8  # steps whose rewards a target counts before it asks the network
+    scale: float = 10.0  # by which rewards are divided
+    batch: int = 256
+    updates: int = 4  # per step of all environments
+    warm_up: int = 6_000  # decisions before the first update
+    memory: int = 60_000  # decisions kept
     exploration: float = 0.3  # ε at first
     last_exploration: float = 0.02
     explored: float = 0.5  # share of the steps over which it falls

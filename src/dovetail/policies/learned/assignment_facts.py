@@ -1,0 +1,101 @@
+"""What an assignment of jobs to GPUs is decided by: waiting jobs against types of GPUs.
+
+Idle GPUs of one type are alike, so that a decision is about a job and a type: 256 GPUs of three
+types are three columns. Nothing here names a kind of job or a type; what a kind is shows in its
+speeds. So the same weights serve any cluster.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Singles = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+
+PAIR_FEATURES = 15
+WAIT_FEATURES = 6
+
+RUN, LATER = 0, 1
+"""Which features of a pair are its run time and by how much later it would end than elsewhere."""
+
+NOTHING = 5.0
+"""Stands for the least loss where no job could start at all."""
+
+
+class AssignmentFacts(NamedTuple):
+    """One decision, or many at once behind further leading axes; times in mean run times."""
+
+    estimate: Singles  # [..., jobs] at speed 1
+    waited: Singles  # [..., jobs]
+    priority: Singles  # [..., jobs] 0 to 1
+    shown: Flags  # [..., jobs] whether there is such a job
+    speed: Singles  # [..., jobs, types] of the best free GPU of the type, or of any; 0: never
+    free: Singles  # [..., types] GPUs
+    total: Singles  # [..., types] GPUs
+    ready: Singles  # [..., types] until one of them is free
+    left: Singles  # [..., types] until one is free, mean over all
+    waiting: Singles  # [...] jobs in all
+
+
+class AssignmentFeatures(NamedTuple):
+    """What a network gets."""
+
+    pairs: Singles  # [..., jobs, types, PAIR_FEATURES]
+    wait: Singles  # [..., WAIT_FEATURES]
+    valid: Flags  # [..., jobs, types]
+
+
+def describe_assignment(facts: AssignmentFacts) -> AssignmentFeatures:
+    """Features of every pair of job and type, and of waiting."""
+    speed = np.maximum(facts.speed, 1e-3)
+    run = facts.estimate[..., None] / speed
+    possible = facts.shown[..., None] & (facts.speed > 0)
+    ends = np.where(possible, facts.ready[..., None, :] + run, np.inf)
+    soonest = ends.min(axis=-1, keepdims=True)
+    soonest = np.where(np.isfinite(soonest), soonest, 0.0)
+    log_run = np.log1p(run)
+    later = np.where(possible, log_run - np.log1p(soonest), NOTHING)
+    share = facts.speed / np.maximum(facts.speed.max(axis=-1, keepdims=True), 1e-3)
+    valid = possible & (facts.free > 0)[..., None, :]
+    jobs = np.maximum(facts.shown.sum(axis=-1), 1)[..., None]
+    popular = (share * facts.shown[..., None]).sum(axis=-2) / jobs
+    crowd = _of_all(facts)
+    pairs = [
+        log_run, later, facts.speed, share, later - later.min(axis=-2, keepdims=True),
+        *(_wide(part, log_run) for part in (popular, facts.free / facts.total, np.log1p(facts.left))),
+        *(np.broadcast_to(part[..., None], log_run.shape) for part in (
+            np.log1p(facts.estimate), np.log1p(facts.waited), facts.priority, _rank(facts))),
+        *(np.broadcast_to(part[..., None, None], log_run.shape) for part in crowd),
+    ]  # fmt: skip
+    least = np.where(valid, later, NOTHING).min(axis=(-1, -2))
+    busy = np.where(facts.free > 0, np.inf, facts.ready).min(axis=-1)
+    next_free = np.where(np.isfinite(busy), np.log1p(np.minimum(busy, 1e6)), 0.0)
+    best = np.where(valid, log_run, NOTHING).min(axis=(-1, -2))
+    return AssignmentFeatures(
+        _stacked(pairs), _stacked([least, next_free, best, *crowd]), valid
+    )
+
+
+def _of_all(facts: AssignmentFacts) -> list[NDArray[Any]]:
+    """Of all jobs and GPUs together: how many wait, how many are free, how much work waits."""
+    total = facts.total.sum(axis=-1)
+    work = (facts.estimate * facts.shown).sum(axis=-1) / total
+    return [np.log1p(facts.waiting) / 4.0, facts.free.sum(axis=-1) / total, np.log1p(work)]
+
+
+def _rank(facts: AssignmentFacts) -> NDArray[Any]:
+    """[..., jobs]: the share of waiting jobs that are shorter."""
+    length = np.where(facts.shown, facts.estimate, np.inf)
+    place = np.argsort(np.argsort(length, axis=-1, kind="stable"), axis=-1, kind="stable")
+    return place / np.maximum(facts.shown.sum(axis=-1), 1)[..., None]
+
+
+def _wide(by_type: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
+    return np.broadcast_to(by_type[..., None, :], like.shape)
+
+
+def _stacked(parts: list[NDArray[Any]]) -> Singles:
+    return np.stack(parts, axis=-1).astype(np.float32)
