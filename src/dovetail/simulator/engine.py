@@ -37,6 +37,7 @@ from dovetail.simulator.layout import REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
 from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.planner import Planner
+from dovetail.simulator.assigning_planner import AssigningPlanner
 from dovetail.simulator.warm import Window, resume
 
 STEPS = 20_000
@@ -81,9 +82,7 @@ class Simulation:
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
-        self.planner = (
-            Planner(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
-        )
+        self.planner = _planner_of(placement, self.tables, self.rules)
         if isinstance(backfill, SlurmBackfill):
             self._advance = advance_slurm
             self.tables.plan_cycles(backfill)
@@ -197,6 +196,12 @@ def simulate_window(
     while simulation.advance(STEPS):
         pass
     return simulation.schedule()
+
+
+def _planner_of(placement: Placement, tables: Tables, rules: Rules) -> Planner | None:
+    if placement.assigner is not None:
+        return AssigningPlanner(tables, rules, placement.assigner)
+    return Planner(tables, rules, placement.optimiser) if placement.optimiser else None
 
 
 def digest_of(weights: Floats) -> str | None:

@@ -161,7 +161,7 @@ def index(config: GpuAssignmentConfig) -> Assigner:
         scores = prior_of_pairs(features)
         wait = np.full((len(scores), 1), -PRIOR_WAIT)
         values = np.concatenate([scores.reshape(len(scores), -1), wait], axis=1)
-        best = np.where(choice_mask(features.valid, seen), values, -np.inf).argmax(axis=1)
+        best = np.where(choice_mask(features, seen), values, -np.inf).argmax(axis=1)
         return gpu_actions(seen, best)
 
     return assign

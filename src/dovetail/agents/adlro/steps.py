@@ -20,7 +20,7 @@ def encode(seen: Seen) -> Seen:
         "queue": seen["queue"],
         "pairs": features.pairs,
         "wait": features.wait,
-        "mask": choice_mask(features.valid, seen).astype(np.int8),
+        "mask": choice_mask(features, seen).astype(np.int8),
     }
 
 

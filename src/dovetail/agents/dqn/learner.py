@@ -9,7 +9,7 @@ large, and to put all costs off by waiting looks like a gain.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -61,7 +61,7 @@ class DqnLearner:
         self.config, self.steps, self.guide = config, steps, guide
         self.online, self.target = network(), network()
         self.target.load_state_dict(self.online.state_dict())
-        self._optimiser = torch.optim.Adam(self.online.parameters(), config.learning_rate)
+        self._optimiser = torch.optim.Adam(self._groups(), config.learning_rate)
         self._random = np.random.default_rng(config.seed)
         self.inputs: tuple[str, ...] = self.online.inputs  # type: ignore[assignment]
         self._loss, self._rewards, self._seconds = 0.0, 0.0, 1.0
@@ -91,6 +91,13 @@ class DqnLearner:
                 report(DqnProgress((turn + 1) * steps.count, config.steps, exploration, self._loss))
         return self.online
 
+    def _groups(self) -> list[dict[str, Any]]:
+        """The value of a situation, which may have to settle first, and all else."""
+        named = list(self.online.named_parameters())
+        value = [part for name, part in named if name.startswith("value.")]
+        others = [part for name, part in named if not name.startswith("value.")]
+        return [{"params": value}, {"params": others}]
+
     def _new_memory(self) -> ReplayMemory:
         config, seen = self.config, self.steps.seen
         shown = {name: seen[name] for name in self.inputs}
@@ -117,8 +124,8 @@ class DqnLearner:
     def _learn(self, share: float) -> None:
         config = self.config
         rate = config.learning_rate + (config.last_rate - config.learning_rate) * share
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
+        value, others = self._optimiser.param_groups
+        value["lr"], others["lr"] = rate, 0.0 if share < config.settling else rate
         for _ in range(config.updates):
             if config.prioritised:
                 batch = self._memory.draw_by_error(config.batch)

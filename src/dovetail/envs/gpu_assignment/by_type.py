@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.domain.jobs import Ints
 from dovetail.envs.batch import Seen
 from dovetail.envs.gpu_assignment.kernel import GPU_FEATURES, JOB_FEATURES
-from dovetail.policies.learned.assignment_facts import AssignmentFacts
+from dovetail.policies.learned.assignment_facts import AssignmentFacts, AssignmentFeatures
 
 
 def types_of(seen: Seen) -> Ints:
@@ -66,6 +64,8 @@ def type_choices(seen: Seen, actions: Ints) -> Ints:
     return found
 
 
-def choice_mask(valid: NDArray[np.bool_], seen: Seen) -> NDArray[Any]:
-    """[environments, jobs * types + 1] from valid pairs; waiting as the environments say."""
-    return np.concatenate([valid.reshape(len(valid), -1), seen["mask"][:, -1:] > 0], axis=1)
+def choice_mask(features: AssignmentFeatures, seen: Seen) -> NDArray[np.bool_]:
+    """[environments, jobs * types + 1]: valid pairs, and whether waiting may be chosen."""
+    pairs = features.valid.reshape(len(features.valid), -1)
+    wait = features.may_wait()[:, None] & (seen["mask"][:, -1:] > 0)
+    return np.concatenate([pairs, wait], axis=1)

@@ -18,8 +18,15 @@ Flags = NDArray[np.bool_]
 PAIR_FEATURES = 15
 WAIT_FEATURES = 6
 
-RUN, LATER = 0, 1
-"""Which features of a pair are its run time and by how much later it would end than elsewhere."""
+RUN, LATER, SHARE = 0, 1, 3
+"""Which features of a pair are its run time, by how much later it would end than elsewhere, and its
+speed as a share of the best."""
+
+OF_OTHERS = (LATER, 4, 13)
+"""Those that an agent of one type cannot know: they look at GPUs of other types."""
+
+SUITS = 0.99
+"""Of the best speed: what counts as the best."""
 
 NOTHING = 5.0
 """Stands for the least loss where no job could start at all."""
@@ -46,6 +53,16 @@ class AssignmentFeatures(NamedTuple):
     pairs: Singles  # [..., jobs, types, PAIR_FEATURES]
     wait: Singles  # [..., WAIT_FEATURES]
     valid: Flags  # [..., jobs, types]
+
+    def may_wait(self) -> Flags:
+        """[...]: nobody waits while a job could start on the type that suits it best.
+
+        Waiting for the next event is worth so little more or less that a network's errors, of which
+        a maximum takes the largest, made it wait for ever.
+        """
+        suits = self.valid & (self.pairs[..., SHARE] > SUITS)
+        found: Flags = ~suits.any(axis=(-1, -2))
+        return found
 
 
 def describe_assignment(facts: AssignmentFacts) -> AssignmentFeatures:

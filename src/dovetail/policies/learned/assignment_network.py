@@ -16,6 +16,7 @@ from dovetail.policies.learned.assignment_facts import (
     WAIT_FEATURES,
     AssignmentFacts,
     AssignmentFeatures,
+    Flags,
     Singles,
     describe_assignment,
 )
@@ -77,13 +78,21 @@ class AssignmentNetwork:
         waits = self._layer(np.maximum(self._layer(features.wait, "wait"), 0.0), "wait_last")
         return pairs, waits[..., 0] - PRIOR_WAIT
 
-    def choose(self, facts: AssignmentFacts, may_wait: bool) -> Assignment:
-        """The best of one decision; waiting only where it may and is better than any start."""
+    def choose(
+        self, facts: AssignmentFacts, may_wait: bool, room: Flags | None = None
+    ) -> Assignment:
+        """The best of one decision; waiting only where it may and is better than any start.
+
+        room: [jobs, types] where jobs ask for more than a GPU: pairs that fit.
+        """
         features = describe_assignment(facts)
+        if room is not None:
+            features = features._replace(valid=features.valid & room)
         pairs, wait = self.values(features)
         pairs = np.where(features.valid, pairs, -np.inf)
         best = int(pairs.argmax())
         job, number = divmod(best, pairs.shape[-1])
+        may_wait = may_wait and bool(features.may_wait())
         if not np.isfinite(pairs[job, number]) or (may_wait and wait > pairs[job, number]):
             return WAIT
         return Assignment(job, number)
