@@ -28,16 +28,16 @@ from dovetail.domain.policy import (
 from dovetail.domain.provenance import inputs_of
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
+from dovetail.simulator.assigning_planner import AssigningPlanner
 from dovetail.simulator.build import Tables
 from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.loop import ADVANCE
-from dovetail.simulator.kernel.rules import make_rules
+from dovetail.simulator.kernel.rules import Rules, make_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
 from dovetail.simulator.layout import REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
 from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.planner import Planner
-from dovetail.simulator.assigning_planner import AssigningPlanner
 from dovetail.simulator.warm import Window, resume
 
 STEPS = 20_000

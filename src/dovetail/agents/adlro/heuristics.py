@@ -13,9 +13,9 @@ import numpy as np
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.registry import Registry
 from dovetail.envs.batch import Seen
+from dovetail.envs.gpu_assignment.by_type import choice_mask, facts_of, gpu_actions
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.gpu_assignment.kernel import GPU_FEATURES, JOB_FEATURES
-from dovetail.envs.gpu_assignment.by_type import choice_mask, facts_of, gpu_actions
 from dovetail.policies.learned.assignment_facts import describe_assignment
 from dovetail.policies.learned.assignment_network import PRIOR_WAIT, prior_of_pairs
 

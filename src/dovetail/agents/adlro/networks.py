@@ -30,8 +30,8 @@ from dovetail.policies.learned.assignment_network import (
 Parts = dict[str, Tensor]
 
 GAIN = 0.06
-"""Of the index in units of values, at first: a job that ends later by a third of its time costs some
-twenty seconds, which is 0.03 there and 0.6 in the index."""
+"""Of the index in units of values, at first: a job that ends later by a third of its time costs
+some twenty seconds, which is 0.03 there and 0.6 in the index."""
 
 
 def scattered(mask: Tensor, found: Tensor, wait: Tensor) -> Tensor:

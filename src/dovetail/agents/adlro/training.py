@@ -62,9 +62,7 @@ def train_adlro(
     `keep` gets every best so far, so that an interruption loses nothing.
     """
     torch.set_num_threads(1)
-    batch = GpuAssignmentBatch(
-        AssignmentPool(config.task, TRAINING_SEEDS), config.dqn.environments
-    )
+    batch = GpuAssignmentBatch(AssignmentPool(config.task, TRAINING_SEEDS), config.dqn.environments)
     held_back = AssignmentPool(config.task, VALIDATION_SEEDS)
     rule = HEURISTICS[config.guide](config.task)
     learner = DqnLearner(

@@ -28,9 +28,7 @@ class Remembered(NamedTuple):
 class ReplayMemory:
     """What follows a decision is the next row of the same environment, so it is stored once."""
 
-    def __init__(
-        self, seen: Seen, capacity: int, steps: int, horizon: float, seed: int
-    ) -> None:
+    def __init__(self, seen: Seen, capacity: int, steps: int, horizon: float, seed: int) -> None:
         self.environments = len(next(iter(seen.values())))
         self.length = max(2 * steps + 2, capacity // self.environments)
         self.steps, self.horizon = steps, horizon

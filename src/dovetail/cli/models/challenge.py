@@ -30,7 +30,9 @@ def models_challenge(
     more: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the agent; may be given several times.",
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the agent; may be repeated.",
             show_default=False,
         ),
     ] = None,

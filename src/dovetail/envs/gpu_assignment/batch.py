@@ -117,8 +117,8 @@ class GpuAssignmentBatch:
         kernel.step(self._kept.address)
 
     def charged(self, horizon: float) -> NDArray[np.float64]:
-        """Rewards of the last step for a learner with this horizon (seconds): what a job costs while
-        it runs is charged when it starts.
+        """Rewards of the last step for a learner with this horizon, in seconds: what a job costs
+        while it runs is charged when it starts.
 
         Discounted, that is the same sum as seconds charged as they pass; but the choice that
         caused them gets them at once, not mixed with those of all other jobs.

@@ -1,7 +1,7 @@
 """ADLRO's network as a placement: jobs of one GPU start where it says, or wait.
 
-Kinds of nodes are its types of GPUs. Larger jobs are not its business: they go in order, on nodes by
-best-fit.
+Kinds of nodes are its types of GPUs. Larger jobs are not its business: they go in order, on nodes
+by best-fit.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.plan import JobPlan, Plan
-from dovetail.domain.problem import Problem
-from dovetail.policies.learned.assignment_facts import AssignmentFacts
+from dovetail.domain.problem import JobAsk, Problem
+from dovetail.policies.learned.assignment_facts import AssignmentFacts, Flags
 from dovetail.policies.learned.assignment_network import WAIT, AssignmentNetwork
 
 
@@ -29,6 +29,67 @@ class Ways(NamedTuple):
     chunk: Ints  # [jobs, kinds, 3] GPUs, milli-CPUs, MB
 
 
+class Board:
+    """The nodes and jobs of one problem while starts are chosen, one after the other."""
+
+    def __init__(self, problem: Problem, scale: float) -> None:
+        self.problem, self.scale, nodes = problem, scale, problem.nodes
+        kinds, self.column = np.unique(nodes.kind, return_inverse=True)
+        self.kinds, self.free = len(kinds), nodes.free.copy()
+        self.ways = _ways(problem, kinds)
+        self.shown = np.ones(len(problem.jobs), np.bool_)
+        self.starts: dict[int, JobPlan] = {}
+        ends, jobs = nodes.releases, problem.jobs
+        left, where = np.maximum(ends.end - problem.now, 0.0), self.column[ends.node]
+        held = ends.amount[:, 0]
+        idle = np.bincount(self.column, self.free[:, 0], self.kinds)
+        self.total = np.maximum(idle + np.bincount(where, held, self.kinds), 1.0)
+        self.work = np.bincount(where, held * left, self.kinds)  # GPU seconds still to run
+        self.ready = np.full(self.kinds, np.inf)
+        np.minimum.at(self.ready, where, left)
+        self.estimate = np.array([job.estimate for job in jobs])
+        self.waited = np.array([job.waited for job in jobs])
+        priority = np.array([job.priority for job in jobs])
+        self.priority = np.minimum(np.maximum(priority, 0.0), 1.0)
+
+    def start(self, job: int, kind: int) -> None:
+        """On the node of the kind with the fewest free GPUs that has room, the first of equals."""
+        chunk = self.ways.chunk[job, kind]
+        fits = (self.column == kind) & np.all(self.free >= chunk, axis=1)
+        node = int(np.where(fits, self.free[:, 0], np.iinfo(np.int64).max).argmin())
+        self.free[node] -= chunk
+        self.shown[job] = False
+        self.starts[job] = JobPlan(job, 0, int(self.ways.shape[job, kind]), (node,))
+        takes = self.estimate[job] / self.ways.speed[job, kind]
+        self.work[kind] += takes
+        self.ready[kind] = min(self.ready[kind], takes)
+
+    def room(self) -> Flags:
+        """[jobs, kinds]: whether some node of the kind has all that the job needs."""
+        has_gpu = self.free[:, 0] > 0
+        here, column = self.free[has_gpu], self.column[has_gpu]
+        found = np.zeros((len(self.shown), self.kinds), np.bool_)
+        for kind in range(self.kinds):
+            own = here[column == kind]
+            if len(own):
+                most = own.max(axis=0)
+                chunk = self.ways.chunk[:, kind]
+                found[:, kind] = (chunk <= most).all(axis=1)
+                if not (own == most).all(axis=1).any():  # no node has the most of everything
+                    found[:, kind] = (chunk[:, None] <= own).all(axis=-1).any(axis=1)
+        return found
+
+    def facts(self) -> AssignmentFacts:
+        scale, idle = self.scale, np.bincount(self.column, self.free[:, 0], self.kinds)
+        ready = np.where((idle > 0) | ~np.isfinite(self.ready), 0.0, self.ready)
+        return AssignmentFacts(
+            _single(self.estimate / scale), _single(self.waited / scale), _single(self.priority),
+            self.shown, _single(self.ways.speed), _single(idle), _single(self.total),
+            _single(ready / scale), _single(self.work / self.total / scale),
+            np.array(self.shown.sum(), np.float32),
+        )  # fmt: skip
+
+
 class TypeAssigner:
     """Asks the network again after every start, until it would rather wait."""
 
@@ -37,81 +98,37 @@ class TypeAssigner:
 
     def __call__(self, problem: Problem) -> Plan:
         began = time.perf_counter()
-        kinds, column = np.unique(problem.nodes.kind, return_inverse=True)
-        ways = _ways(problem, kinds)
-        free = problem.nodes.free.copy()
-        starts: dict[int, JobPlan] = {}
-        may_wait = len(problem.nodes.releases.end) > 0
-        while len(starts) < len(problem.jobs):
-            facts = self._facts(problem, ways, free, column, starts)
-            room = _room(ways, free, column, facts.shown)
-            job, kind = self.network.choose(facts, may_wait or bool(starts), room)
+        board = Board(problem, self.scale)
+        something_runs = len(problem.nodes.releases.end) > 0
+        while board.shown.any() and np.any(board.free[:, 0] > 0):
+            may_wait = something_runs or bool(board.starts)
+            job, kind = self.network.choose(board.facts(), may_wait, board.room())
             if (job, kind) == WAIT:
                 break
-            node = _tightest(free, column == kind, ways.chunk[job, kind])
-            free[node] -= ways.chunk[job, kind]
-            starts[job] = JobPlan(job, 0, int(ways.shape[job, kind]), (node,))
-        jobs = tuple(starts.get(job, JobPlan(job)) for job in range(len(problem.jobs)))
-        reason = f"{len(starts)} of {len(jobs)} jobs start now, the others do better to wait"
-        return Plan(jobs, len(starts), "adlro", None, time.perf_counter() - began, reason)
-
-    def _facts(
-        self, problem: Problem, ways: Ways, free: Ints, column: Ints, starts: Mapping[int, JobPlan]
-    ) -> AssignmentFacts:
-        count, jobs, releases = ways.speed.shape[1], problem.jobs, problem.nodes.releases
-        shown = np.array([job not in starts for job in range(len(jobs))])
-        ends = list(np.maximum(releases.end - problem.now, 0.0))
-        where = [*column[releases.node]]
-        held = [*releases.amount[:, 0]]
-        for job, part in starts.items():  # they run now, as far as the next choice goes
-            kind = int(column[part.nodes[0]])
-            ends.append(jobs[job].estimate / ways.speed[job, kind])
-            where.append(kind)
-            held.append(1)
-        left, at, gpus = np.array(ends, float), np.array(where, int), np.array(held, float)
-        idle = np.bincount(column, free[:, 0], count)
-        total = np.maximum(idle + np.bincount(at, gpus, count), 1.0)
-        ready = np.full(count, np.inf)
-        np.minimum.at(ready, at, left)
-        ready = np.where(idle > 0, 0.0, np.where(np.isfinite(ready), ready, 0.0))
-        return AssignmentFacts(
-            *(_single(np.array(part)) for part in (
-                [job.estimate / self.scale for job in jobs],
-                [job.waited / self.scale for job in jobs],
-                [min(max(job.priority, 0.0), 1.0) for job in jobs])),
-            shown, _single(ways.speed), _single(idle), _single(total),
-            _single(ready / self.scale),
-            _single(np.bincount(at, gpus * left, count) / total / self.scale),
-            np.float32(shown.sum()),
-        )  # fmt: skip
+            board.start(job, kind)
+        starts = tuple(board.starts[job] for job in sorted(board.starts))
+        reason = f"{len(starts)} of {len(problem.jobs)} jobs start now, the others wait"
+        return Plan(starts, len(starts), "adlro", None, time.perf_counter() - began, reason)
 
 
 def _ways(problem: Problem, kinds: Ints) -> Ways:
-    jobs = len(problem.jobs)
-    speed, shape = np.zeros((jobs, len(kinds))), np.zeros((jobs, len(kinds)), np.int64)
-    chunk = np.zeros((jobs, len(kinds), 3), np.int64)
-    for row, ask in enumerate(problem.jobs):
-        for number, way in enumerate(ask.shapes):
-            able = np.array([way.kinds >> int(kind) & 1 for kind in kinds], np.bool_)
-            able &= way.speed > speed[row]
-            speed[row, able], shape[row, able], chunk[row, able] = way.speed, number, way.large
-    return Ways(speed, shape, chunk)
+    """Jobs of one demand share their shapes, which are looked at once."""
+    known: dict[int, tuple[Floats, Ints, Ints]] = {}
+    for ask in problem.jobs:
+        if id(ask.shapes) not in known:
+            known[id(ask.shapes)] = _ways_of(ask, kinds)
+    found = [known[id(ask.shapes)] for ask in problem.jobs]
+    return Ways(*(np.array(part) for part in zip(*found, strict=True)))
 
 
-def _room(ways: Ways, free: Ints, column: Ints, shown: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """[jobs, kinds]: whether some node of the kind has all that the job needs."""
-    found = np.zeros(ways.speed.shape, np.bool_)
-    for kind in range(ways.speed.shape[1]):
-        here = free[column == kind]
-        fits = np.all(ways.chunk[:, None, kind] <= here[None], axis=-1).any(axis=1)
-        found[:, kind] = fits & (ways.speed[:, kind] > 0) & shown
-    return found
-
-
-def _tightest(free: Ints, of_kind: NDArray[np.bool_], chunk: Ints) -> int:
-    """The node with the fewest free GPUs that has room, the first of equals."""
-    fits = of_kind & np.all(free >= chunk, axis=1)
-    return int(np.where(fits, free[:, 0], np.iinfo(np.int64).max).argmin())
+def _ways_of(ask: JobAsk, kinds: Ints) -> tuple[Floats, Ints, Ints]:
+    speed, shape = np.zeros(len(kinds)), np.zeros(len(kinds), np.int64)
+    chunk = np.zeros((len(kinds), 3), np.int64)
+    for number, way in enumerate(ask.shapes):
+        for column, kind in enumerate(kinds.tolist()):
+            if way.kinds >> kind & 1 and way.speed > speed[column]:
+                speed[column], shape[column], chunk[column] = way.speed, number, way.large
+    return speed, shape, chunk
 
 
 def _single(values: NDArray[Any]) -> NDArray[np.float32]:

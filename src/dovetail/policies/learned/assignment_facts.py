@@ -80,20 +80,21 @@ def describe_assignment(facts: AssignmentFacts) -> AssignmentFeatures:
     jobs = np.maximum(facts.shown.sum(axis=-1), 1)[..., None]
     popular = (share * facts.shown[..., None]).sum(axis=-2) / jobs
     crowd = _of_all(facts)
-    pairs = [
+    by_type = (popular, facts.free / facts.total, np.log1p(facts.left))
+    by_job = (np.log1p(facts.estimate), np.log1p(facts.waited), facts.priority, _rank(facts))
+    pairs = _stacked(
+        log_run.shape,
         log_run, later, facts.speed, share, later - later.min(axis=-2, keepdims=True),
-        *(_wide(part, log_run) for part in (popular, facts.free / facts.total, np.log1p(facts.left))),
-        *(np.broadcast_to(part[..., None], log_run.shape) for part in (
-            np.log1p(facts.estimate), np.log1p(facts.waited), facts.priority, _rank(facts))),
-        *(np.broadcast_to(part[..., None, None], log_run.shape) for part in crowd),
-    ]  # fmt: skip
+        *(part[..., None, :] for part in by_type),
+        *(part[..., None] for part in by_job),
+        *(part[..., None, None] for part in crowd),
+    )  # fmt: skip
     least = np.where(valid, later, NOTHING).min(axis=(-1, -2))
     busy = np.where(facts.free > 0, np.inf, facts.ready).min(axis=-1)
     next_free = np.where(np.isfinite(busy), np.log1p(np.minimum(busy, 1e6)), 0.0)
     best = np.where(valid, log_run, NOTHING).min(axis=(-1, -2))
-    return AssignmentFeatures(
-        _stacked(pairs), _stacked([least, next_free, best, *crowd]), valid
-    )
+    wait = _stacked(least.shape, least, next_free, best, *crowd)
+    return AssignmentFeatures(pairs, wait, valid)
 
 
 def _of_all(facts: AssignmentFacts) -> list[NDArray[Any]]:
@@ -110,9 +111,9 @@ def _rank(facts: AssignmentFacts) -> NDArray[Any]:
     return place / np.maximum(facts.shown.sum(axis=-1), 1)[..., None]
 
 
-def _wide(by_type: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
-    return np.broadcast_to(by_type[..., None, :], like.shape)
-
-
-def _stacked(parts: list[NDArray[Any]]) -> Singles:
-    return np.stack(parts, axis=-1).astype(np.float32)
+def _stacked(shape: tuple[int, ...], *parts: NDArray[Any]) -> Singles:
+    """Beside each other along a new last axis, each as wide as the shape."""
+    found = np.empty((*shape, len(parts)), np.float32)
+    for number, part in enumerate(parts):
+        found[..., number] = part
+    return found

@@ -1,4 +1,4 @@
-"""Values of assigning a job to a type of GPU by a small network in NumPy: what ADLRO leaves behind."""
+"""Values of putting a job on a type of GPU, by a small network in NumPy: what ADLRO leaves."""
 
 from __future__ import annotations
 
@@ -58,13 +58,15 @@ def prior_of_pairs(features: AssignmentFeatures) -> Singles:
 class AssignmentNetwork:
     """Weights by name, as saved; `choose` decides."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], name: str = "assignment network") -> None:
+    def __init__(
+        self, arrays: Mapping[str, NDArray[Any]], name: str = "assignment network"
+    ) -> None:
         self._w: dict[str, Singles] = {}
         for part, shape in SHAPES.items():
             found = arrays.get(part, np.empty(0))
             if found.shape != shape or not np.issubdtype(found.dtype, np.floating):
                 raise ConfigError(
-                    f"{name}: weights {part!r} have shape {found.shape}, expected numbers of {shape}"
+                    f"{name}: weights {part!r} have shape {found.shape}, expected {shape}"
                 )
             if not np.all(np.isfinite(found)):
                 raise ConfigError(f"{name}: weights {part!r} are not all finite; train it again")
