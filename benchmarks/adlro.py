@@ -1,11 +1,14 @@
 """Jobs to GPUs of three types: ADLRO's networks against rules, on 20 episodes kept from training.
 
 python -m benchmarks.run adlro        # about a quarter of an hour of one core
+python -m benchmarks.adlro cnn        # trains one network alone, for the other command to find
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -13,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from dovetail.agents.adlro.evaluation import PlayedEpisodes, play_pool
 from dovetail.agents.adlro.heuristics import HEURISTICS, Assigner
 from dovetail.agents.adlro.hyper_score import hyper_score, ideal_completion_times
+from dovetail.agents.adlro.networks import NETWORKS
 from dovetail.agents.adlro.site_training import checkpoint_of
 from dovetail.agents.adlro.training import (
     TEST_SEEDS,
@@ -52,6 +57,8 @@ TRAININGS = {
 }
 """The CNN learns from nothing, the other two from their rules."""
 
+KEPT = Path("build/adlro")
+
 
 def run() -> dict[str, Any]:
     task = AdlroConfig().task
@@ -60,17 +67,8 @@ def run() -> dict[str, Any]:
     played = {name: play_pool(pool, rule(task)) for name, rule in HEURISTICS.items()}
     training: dict[str, Any] = {}
     done: dict[str, AdlroTraining] = {}
-    for name, dqn in TRAININGS.items():
-        wall, cpu = time.perf_counter(), time.process_time()
-        done[name] = train_adlro(AdlroConfig(network=name, dqn=dqn))
-        training[name] = {
-            "steps": dqn.steps,
-            "validation_start": round(done[name].start, 1),
-            "validation_looks": [round(time, 1) for time in done[name].looks],
-            "kept_look": done[name].kept,
-            "wall_seconds": round(time.perf_counter() - wall, 1),
-            "cpu_seconds": round(time.process_time() - cpu, 1),
-        }
+    for name in TRAININGS:
+        done[name], training[name] = trained(name)
         played[name] = play_pool(pool, by_network(done[name].network))
         print(name, json.dumps(training[name]), _row(name, played, ideal), flush=True)
     pairs = checkpoint_of(done["pairs"], task, {})
@@ -86,6 +84,37 @@ def run() -> dict[str, Any]:
     }
     print(json.dumps(result, indent=1))
     return result
+
+
+def trained(name: str) -> tuple[AdlroTraining, dict[str, Any]]:
+    """A network and what its training took; kept below build/, so that this can be broken off."""
+    config = AdlroConfig(network=name, dqn=TRAININGS[name])
+    key = hashlib.sha256(repr(config).encode()).hexdigest()[:12]
+    path = KEPT / f"{name}-{key}.npz"
+    if path.exists():
+        with np.load(path) as kept:
+            about = json.loads(str(kept["about"]))
+            weights = {part: torch.from_numpy(kept[part]) for part in kept if part != "about"}
+        network = NETWORKS[name](config.task, config.dqn.duelling)
+        network.load_state_dict(weights)
+    else:
+        wall, cpu = time.perf_counter(), time.process_time()
+        done = train_adlro(config, keep=lambda best: print(name, best.looks[-1:], flush=True))
+        network = done.network
+        about = {
+            "steps": config.dqn.steps,
+            "validation_start": round(done.start, 2),
+            "validation_looks": [round(look, 2) for look in done.looks],
+            "kept_look": done.kept,
+            "wall_seconds": round(time.perf_counter() - wall, 1),
+            "cpu_seconds": round(time.process_time() - cpu, 1),
+        }
+        KEPT.mkdir(parents=True, exist_ok=True)
+        weights = network.state_dict()
+        arrays = {part: tensor.numpy() for part, tensor in weights.items()}
+        np.savez(path, about=np.array(json.dumps(about)), **arrays)
+    looks = tuple(about["validation_looks"])
+    return AdlroTraining(network, about["validation_start"], looks, about["kept_look"]), about
 
 
 def _row(name: str, played: dict[str, PlayedEpisodes], ideal: Floats) -> dict[str, Any]:
@@ -204,3 +233,8 @@ def _problem(task: GpuAssignmentConfig, busy: int) -> Problem:
         for kind in random.choice(larger.kinds, 32).tolist()
     )
     return Problem(NodeState(free, of_node, np.zeros(larger.count, np.int64), ends), jobs)
+
+
+if __name__ == "__main__":
+    for wanted in sys.argv[1:]:
+        print(json.dumps(trained(wanted)[1]))

@@ -16,6 +16,7 @@ from dovetail.live.journal import JournalReader
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.comparison import Order, Twin, compare_with_twin, slurm_order
+from dovetail.live.twin.model_drift import model_drift
 from dovetail.live.twin.promise_watch import look_at_promises
 from dovetail.live.twin.wanted import wanted_ratio
 
@@ -70,8 +71,10 @@ class TwinWatch:
             twin = self._twin(config.twin.days * 24.0)
             if twin is not None:
                 LOG.info("twin: %s", twin)
+                drift = self._drift(config.twin.days * 24.0)
                 controller.comparison = replace(
                     controller.comparison,
+                    drift=drift,
                     difference=twin.ours / max(1.0, twin.slurm) - 1.0,
                     error=twin.error,
                     bias=controller.comparison.bias if twin.active else bias_of(twin),
@@ -91,6 +94,21 @@ class TwinWatch:
                 controller.comparison = look_at_promises(
                     controller.comparison, config.promises, twin.real_groups, steady
                 )
+
+    def _drift(self, hours: float) -> float:
+        """How far recent jobs are from those of the training; it is logged in words."""
+        past, policy = self._controller.journal.past, self._controller.config.policy
+        try:
+            until = past.last_wall()
+            recent = recorded_schedule(past, until - hours * HOUR, until)
+            found = model_drift(policy, recent.trace.jobs)
+        except Exception as error:  # as with the twin
+            LOG.warning("drift is not known: %s: %s", type(error).__name__, error)
+            return math.nan
+        if found is None:
+            return math.nan
+        LOG.info("jobs of late against those that the model was trained on: %s", found.sentence())
+        return found.distance
 
     def _twin(self, hours: float) -> Twin | None:
         past = self._controller.journal.past
