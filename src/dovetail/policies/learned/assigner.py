@@ -29,7 +29,7 @@ class Ways(NamedTuple):
     chunk: Ints  # [jobs, kinds, 3] GPUs, milli-CPUs, MB
 
 
-class Board:
+class AssignmentBoard:
     """The nodes and jobs of one problem while starts are chosen, one after the other."""
 
     def __init__(self, problem: Problem, scale: float) -> None:
@@ -98,7 +98,7 @@ class TypeAssigner:
 
     def __call__(self, problem: Problem) -> Plan:
         began = time.perf_counter()
-        board = Board(problem, self.scale)
+        board = AssignmentBoard(problem, self.scale)
         something_runs = len(problem.nodes.releases.end) > 0
         while board.shown.any() and np.any(board.free[:, 0] > 0):
             may_wait = something_runs or bool(board.starts)

@@ -38,14 +38,14 @@ SHAPES = {
 """The arrays of a network; each ends with its biases."""
 
 
-class Assignment(NamedTuple):
+class TypeChoice(NamedTuple):
     """A job and a type of GPU; both -1: wait."""
 
     job: int
     type: int
 
 
-WAIT = Assignment(-1, -1)
+WAIT = TypeChoice(-1, -1)
 
 
 def prior_of_pairs(features: AssignmentFeatures) -> Singles:
@@ -82,7 +82,7 @@ class AssignmentNetwork:
 
     def choose(
         self, facts: AssignmentFacts, may_wait: bool, room: Flags | None = None
-    ) -> Assignment:
+    ) -> TypeChoice:
         """The best of one decision; waiting only where it may and is better than any start.
 
         room: [jobs, types] where jobs ask for more than a GPU: pairs that fit.
@@ -97,7 +97,7 @@ class AssignmentNetwork:
         may_wait = may_wait and bool(features.may_wait())
         if not np.isfinite(pairs[job, number]) or (may_wait and wait > pairs[job, number]):
             return WAIT
-        return Assignment(job, number)
+        return TypeChoice(job, number)
 
     def _layer(self, values: NDArray[Any], name: str) -> Singles:
         weights = self._w[name]
