@@ -25,7 +25,7 @@ from dovetail.domain.policy import (
     SlurmBackfill,
     Varies,
 )
-from dovetail.simulator.kernel import rows
+from dovetail.simulator.kernel import promise_rows, reservation_rows, rows
 from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
@@ -91,8 +91,8 @@ class Tables:
         self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
-        self.change_log = new_table(rows.NodeChange, len(cluster.nodes))
-        self.candidates = new_table(rows.Candidate, len(cluster.nodes))
+        self.change_log = new_table(reservation_rows.NodeChange, len(cluster.nodes))
+        self.candidates = new_table(promise_rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
         first = _first_jobs(of_job, len(every))
         self.demands["account"] = account[first]
@@ -111,8 +111,8 @@ class Tables:
         self.gathered_keeps = np.zeros(len(jobs))
         self.pending_events = new_table(rows.Event, 2 * len(jobs))
         self.part_table = new_table(rows.Part, parts)
-        self.holds = new_table(rows.Hold, parts)
-        self.reservations = new_table(rows.Reservation, len(kinds))
+        self.holds = new_table(promise_rows.Hold, parts)
+        self.reservations = new_table(reservation_rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.placement_parameters = np.append(
             placement.weights, 0.0

@@ -1,4 +1,4 @@
-"""The door from a running pass to a placement that plans in Python, and back.
+"""The bridge from a running pass to a placement that plans in Python, and back.
 
 A kernel cannot stop in the middle of a pass, but it can call an address. Behind this one the tables
 become a `Problem`, the optimiser makes a `Plan` of it, and the nodes go back into the tables.
@@ -59,7 +59,7 @@ class Planner:
         }
 
     def raise_failure(self) -> None:
-        """Raise what went wrong behind the door: an exception cannot pass through a kernel."""
+        """Raise what went wrong in the planner: an exception cannot pass through a kernel."""
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure

@@ -10,14 +10,21 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from numba import carray, from_dtype, types
+from numba import carray, types
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.compiled.native import native_type, taker
-from dovetail.compiled.tables import column_address, dtype_of
+from dovetail.compiled.tables import column_address
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.node_classes import CLASS, CLASSES
-from dovetail.envs.batch_kernel import BatchState, Windows, load_window, own_left
+from dovetail.envs.batch_kernel import (
+    BATCH_STATE,
+    WINDOWS,
+    BatchState,
+    Windows,
+    load_window,
+    own_left,
+)
 from dovetail.envs.selector_allocator.reward import accrue
 from dovetail.envs.visible_jobs import SHOWN, show
 from dovetail.policies.features import FEATURES, Matrix, describe_jobs
@@ -97,23 +104,13 @@ class PairArguments(NamedTuple):
     now: Floats  # [metrics]
 
 
-_TABLE, _SINGLES = types.int64[:, ::1], types.float32[:, :, ::1]
 PAIR_ARGUMENTS = native_type(
     PairArguments,
-    stage=native_type(
-        BatchState,
-        worlds=types.Array(from_dtype(dtype_of(World)), 1, "C"),
-        words=_TABLE,
-        arenas=_TABLE,
-        rows=_TABLE,
-        jobs=_SINGLES,
-        critic=_SINGLES,
-        mask=types.int8[:, ::1],
-    ),
-    windows=native_type(Windows, worlds=_TABLE),
+    stage=BATCH_STATE,
+    windows=WINDOWS,
     pair=native_type(
         PairState,
-        classes=_TABLE,
+        classes=types.int64[:, ::1],
         charged=types.float64[:, ::1],
         final=types.float64[:, ::1],
         base=types.float64[:, ::1],

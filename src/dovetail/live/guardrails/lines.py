@@ -31,7 +31,7 @@ Line = tuple[object, ...]
 
 
 def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
-    """The order nearest to the wish in which every class keeps the places that Slurm gave it."""
+    """The order nearest to the policy's in which classes keep the places that Slurm gave them."""
     line = lines_of(decision.order, situation.snapshot, config.binding)
     if len(set(line.values())) < 2:
         return passed(NAME, decision, "all jobs are alike in what binds")
@@ -57,7 +57,7 @@ def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> 
         NAME,
         replace(decision, order=tuple(order)),
         f"{some(len(classes), 'class')} by {', '.join(config.binding)} kept apart: "
-        f"{jobs(moved)} stand elsewhere than the policy wished",
+        f"{jobs(moved)} stand elsewhere than the policy wanted",
     )
 
 

@@ -29,6 +29,7 @@ from dovetail.domain.policy import (
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering.learned import BLOCK, layer, rectify, spare_exempt
 from dovetail.policies.selections import SITUATIONS, select
+from dovetail.policies.weights import flat_weights
 
 WIDE, MIDDLE, NARROW = 32, 16, 8
 """Units of the hidden layers."""
@@ -98,17 +99,10 @@ def kernel_network(arrays: Mapping[str, NDArray[Any]], name: str) -> Ordering:
 def network_weights(arrays: Mapping[str, NDArray[Any]], name: str) -> Floats:
     """All numbers of a network in a row, checked."""
     table = _table(arrays.get("features", np.empty(0)), name)
-    parts: list[Floats] = [np.array([table.shape[1]], np.float64), table.ravel()]
-    for part, shape in shapes(table.shape[1]).items():
-        found = arrays.get(part, np.empty(0))
-        if found.shape != shape or not np.issubdtype(found.dtype, np.floating):
-            raise ConfigError(
-                f"{name}: weights {part!r} have shape {found.shape}, expected numbers of {shape}"
-            )
-        if not np.all(np.isfinite(found)):
-            raise ConfigError(f"{name}: weights {part!r} are not all finite; train it again")
-        parts.append(found.ravel())
-    return np.concatenate(parts).astype(np.float64)
+    width = table.shape[1]
+    return np.concatenate(
+        ([float(width)], table.ravel(), flat_weights(arrays, shapes(width), name))
+    )
 
 
 def _fits(situations: int, width: int) -> bool:

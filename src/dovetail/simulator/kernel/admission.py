@@ -7,8 +7,9 @@ from dovetail.simulator.kernel import promises
 from dovetail.simulator.kernel import reservations as reserving
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.node_space import is_unplanned
+from dovetail.simulator.kernel.reservation_rows import Reservation
 from dovetail.simulator.kernel.reservations import spares
-from dovetail.simulator.kernel.rows import Chunk, Reservation, World
+from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     demand,
     kind,

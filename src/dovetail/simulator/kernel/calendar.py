@@ -18,7 +18,8 @@ from typing import Any
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.rows import Block, Watcher, World
+from dovetail.simulator.kernel.reservation_rows import Block, Watcher
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     block,
     change,

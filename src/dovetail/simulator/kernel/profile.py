@@ -6,7 +6,8 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.rows import Chunk, NodeSet, Step, World
+from dovetail.simulator.kernel.promise_rows import NodeSet, Step
+from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import node_set, step
 
 

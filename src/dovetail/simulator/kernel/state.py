@@ -1,7 +1,7 @@
 """Access to the simulator's state: from the world to rows and arrays.
 
 Kernels take the world `w` (a pointer) and reach rows through these accessors: `node(w, 3).gpus`,
-`demand(w, d).low`. What the rows hold is in rows.py.
+`demand(w, d).low`. What rows hold is in rows.py, reservation_rows.py and promise_rows.py.
 """
 
 from __future__ import annotations
@@ -16,40 +16,44 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
-from dovetail.simulator.kernel.rows import (
-    Bitmap,
-    Block,
+from dovetail.simulator.kernel.promise_rows import (
     Candidate,
-    Chunk,
-    ChunkShape,
     Claim,
-    Demand,
-    Entry,
-    Event,
     Gain,
     Hold,
+    NodeSet,
+    Promise,
+    Step,
+)
+from dovetail.simulator.kernel.reservation_rows import (
+    Block,
+    ChunkShape,
+    Entry,
+    KindShape,
+    NodeChange,
+    ReadyTime,
+    Reservation,
+    ShapeGroup,
+    Tally,
+    Watcher,
+)
+from dovetail.simulator.kernel.rows import (
+    Bitmap,
+    Chunk,
+    Demand,
+    Event,
     KindRow,
     KindSet,
-    KindShape,
     Level,
     LimitLink,
     LimitUse,
     Member,
-    NodeChange,
     NodeRow,
-    NodeSet,
     OptionRow,
     Part,
-    Promise,
-    ReadyTime,
-    Reservation,
     RunRow,
-    ShapeGroup,
     Slot,
-    Step,
-    Tally,
     Tried,
-    Watcher,
     World,
 )
 
