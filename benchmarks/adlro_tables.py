@@ -23,7 +23,8 @@ def main() -> None:
     )  # fmt: skip
     print("| " + " | ".join(heads) + " |")
     print("| --- " * len(heads) + "|")
-    for name, row in found["table"].items():
+    for name in NAMES:
+        row = found["table"][name]
         published = found["published"].get(name, ())
         cells = (
             NAMES[name], row["completion_time"], row["throughput"], row["utilisation"],
