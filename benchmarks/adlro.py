@@ -49,9 +49,9 @@ PUBLISHED = {
 }
 """Completion time (s), jobs an hour, utilisation (%) as the paper has them, on its own workload."""
 
-FROM_INDEX = DqnConfig(steps=100_000, exploration=0.1, settling=0.15, learning_rate=3e-4)
+FROM_INDEX = DqnConfig(steps=30_000, exploration=0.1, settling=0.15, learning_rate=3e-4)
 TRAININGS = {
-    "cnn": DqnConfig(steps=200_000),
+    "cnn": DqnConfig(steps=60_000),
     "pairs": FROM_INDEX,
     "types": FROM_INDEX,
 }

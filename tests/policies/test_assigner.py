@@ -72,7 +72,7 @@ def test_a_job_waits_for_a_gpu_on_which_it_ends_sooner(tmp_path: Path) -> None:
 
 
 def test_a_job_with_nothing_running_never_waits_for_ever(tmp_path: Path) -> None:
-    only_slow = Cluster((Node("slow", 1, "turing"),), kind_speed=MIXED.kind_speed)
+    only_slow = Cluster((Node("slow", 1, "turing"),), kind_speed={"learning": {"turing": 0.2}})
     ran = simulate(jobs_of([1, 1], [0.0, 0.0]), only_slow, index_model(tmp_path / "model"))
     assert ran.ran.all()
 
