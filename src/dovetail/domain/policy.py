@@ -43,6 +43,7 @@ class JobFacts(Row):
     priority: float  # static, higher goes first
     partition_factor: float  # 0 to 1
     qos_factor: float  # 0 to 1
+    points: float  # of priority that slurm.conf gives it for good; 0 without one
     account: int  # row of the accounts: whose use counts
     demand: int  # row of the demands: where it may run
     cpus_per_gpu: float  # 0: no demand

@@ -69,7 +69,7 @@ class GuardrailConfig:
     """How far the daemon may go."""
 
     starvation_factor: float = 3.0  # a job waiting beyond so many p95 of its partition goes first
-    starvation_floor: float = 3600.0  # seconds; nobody starves before
+    starvation_floor: float = 172_800.0  # seconds; nobody starves before
     displacement: int = 500  # places that a job may lose against Slurm's order in a cycle
     changes_per_cycle: int = 2000  # more wait for the next cycle
     changes_per_hour: int = 20_000  # likewise

@@ -110,9 +110,7 @@ class QueueWindows:
         return replace(told, seconds=told.seconds * factor, reserve=told.reserve * factor)
 
     def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
-        usable = [
-            node for node in snapshot.nodes if node.usable and 1 <= node.gpus <= MAX_GPUS_PER_NODE
-        ]
+        usable = [node for node in snapshot.usable_nodes if 1 <= node.gpus <= MAX_GPUS_PER_NODE]
         unions = {job.partitions for job in waiting if len(job.partitions) > 1}
         hardware = [(n.name, n.gpus, n.gpu_type, n.cpus, n.memory_gb, n.partitions) for n in usable]
         key = (hardware, snapshot.partitions, unions)

@@ -118,6 +118,6 @@ def glimpse_of(snapshot: Snapshot, steady: float, plan: CyclePlan) -> Glimpse:
         steady=steady,
         pending=snapshot.pending_ids,
         running=frozenset(job.id for job in snapshot.running),
-        nodes=frozenset(node.name for node in snapshot.nodes if node.usable),
+        nodes=frozenset(node.name for node in snapshot.usable_nodes),
         order=plan.decision.order,
     )

@@ -16,6 +16,13 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
+from dovetail.simulator.kernel.eligibility_rows import (
+    ArrayRow,
+    ArrayTask,
+    DependencyLink,
+    EligibilityRow,
+)
+from dovetail.simulator.kernel.outage_rows import Closure, NodeChangeEvent
 from dovetail.simulator.kernel.promise_rows import (
     Candidate,
     Claim,
@@ -52,6 +59,7 @@ from dovetail.simulator.kernel.rows import (
     OptionRow,
     Part,
     RunRow,
+    ShareRow,
     Slot,
     Tried,
     World,
@@ -62,6 +70,7 @@ account = row_accessor(World, "accounts", AccountFacts)
 cluster_facts = row_accessor(World, "cluster", ClusterFacts)
 demand_facts = row_accessor(World, "demand_facts", DemandFacts)
 run_of = row_accessor(World, "runs", RunRow)
+share = row_accessor(World, "shares", ShareRow)
 node = row_accessor(World, "nodes", NodeRow)
 slots = row_accessor(World, "slots", Slot)
 kind = row_accessor(World, "kinds", KindRow)
@@ -84,6 +93,12 @@ option = row_accessor(World, "options", OptionRow)
 limit_link = row_accessor(World, "limit_links", LimitLink)
 limit_use = row_accessor(World, "limit_uses", LimitUse)
 tried = row_accessor(World, "tried", Tried)
+eligibility = row_accessor(World, "eligibility", EligibilityRow)
+dependency_link = row_accessor(World, "dependency_links", DependencyLink)
+array_of = row_accessor(World, "arrays", ArrayRow)
+node_event = row_accessor(World, "node_events", NodeChangeEvent)
+closure = row_accessor(World, "closures", Closure)
+array_task = row_accessor(World, "array_tasks", ArrayTask)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)
