@@ -1,16 +1,20 @@
 """Jobs to GPUs of three types: ADLRO's networks against rules, on 20 episodes kept from training.
 
 python -m benchmarks.run adlro        # about a quarter of an hour of one core
-python -m benchmarks.adlro cnn        # trains one network alone, for the other command to find
+python -m benchmarks.adlro cnn        # the same with one of the networks; others stay at their start
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
+import platform
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +25,7 @@ import torch
 from dovetail.agents.adlro.evaluation import PlayedEpisodes, play_pool
 from dovetail.agents.adlro.heuristics import HEURISTICS, Assigner
 from dovetail.agents.adlro.hyper_score import hyper_score, ideal_completion_times
-from dovetail.agents.adlro.networks import NETWORKS
+from dovetail.agents.adlro.networks import NETWORKS, PairNetwork
 from dovetail.agents.adlro.site_training import checkpoint_of
 from dovetail.agents.adlro.training import (
     TEST_SEEDS,
@@ -60,25 +64,27 @@ TRAININGS = {
 KEPT = Path("build/adlro")
 
 
-def run() -> dict[str, Any]:
+def run(names: Sequence[str] = tuple(TRAININGS)) -> dict[str, Any]:
     task = AdlroConfig().task
     pool = AssignmentPool(task, TEST_SEEDS)
     ideal = ideal_completion_times(task, TEST_SEEDS)
     played = {name: play_pool(pool, rule(task)) for name, rule in HEURISTICS.items()}
     training: dict[str, Any] = {}
     done: dict[str, AdlroTraining] = {}
-    for name in TRAININGS:
+    for name in names:
         done[name], training[name] = trained(name)
         played[name] = play_pool(pool, by_network(done[name].network))
         print(name, json.dumps(training[name]), _row(name, played, ideal), flush=True)
-    pairs = checkpoint_of(done["pairs"], task, {})
+    start = AdlroTraining(PairNetwork(task, duelling=False), math.nan, (), 0)
+    best = done.get("pairs", start)
+    pairs = checkpoint_of(best, task, {})
     result = {
         "episodes": len(TEST_SEEDS),
         "table": {name: _row(name, played, ideal) for name in played},
         "published": PUBLISHED,
         "training": training,
         "regression": regression(played),
-        "at_64_gpus": _larger(task, by_network(done["pairs"].network)),
+        "at_64_gpus": _larger(task, by_network(best.network)),
         "in_the_simulator": in_the_simulator(task, pairs),
         "decision_ms_256_gpus": decision_time(task, assigner_from(pairs.arrays, "pairs")),
     }
@@ -236,5 +242,7 @@ def _problem(task: GpuAssignmentConfig, busy: int) -> Problem:
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[1:]:
-        print(json.dumps(trained(wanted)[1]))
+    found = run(sys.argv[1:] or tuple(TRAININGS))
+    machine = {"machine": platform.machine(), "cores": os.cpu_count()}
+    path = Path(__file__).parent / "results" / "adlro.json"
+    path.write_text(json.dumps({**found, **machine}, indent=1, sort_keys=True) + "\n")

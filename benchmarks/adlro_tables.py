@@ -23,7 +23,7 @@ def main() -> None:
     )  # fmt: skip
     print("| " + " | ".join(heads) + " |")
     print("| --- " * len(heads) + "|")
-    for name in NAMES:
+    for name in (each for each in NAMES if each in found["table"]):
         row = found["table"][name]
         published = found["published"].get(name, ())
         cells = (
