@@ -1,7 +1,7 @@
 """Jobs to GPUs of three types: ADLRO's networks against rules, on 20 episodes kept from training.
 
 python -m benchmarks.run adlro        # about a quarter of an hour of one core
-python -m benchmarks.adlro cnn        # the same with one of the networks; others stay at their start
+python -m benchmarks.adlro cnn        # the same with one network; others stay at their start
 """
 
 from __future__ import annotations
