@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.trace import Trace
+from tests.oracles.ordering import FairShare
 from tests.oracles.reservations import Books
 from tests.oracles.shapes import Amount, Kind, Option, fits
 from tests.oracles.simulator import Answer, Play, RunTimePredictor
@@ -31,15 +32,19 @@ class NodeSpace(Books):
 
     def admits_over(self, node: int, chunk: Amount, start: float, end: float) -> bool:
         """The chunk fits at the start, and no planned job has the node before the end."""
-        return fits(chunk, self.room(node, start)) and not any(
-            node in other.nodes and other.begin < end and other.end > start
-            for other in self.planned
+        return (
+            fits(chunk, self.room(node, start))
+            and self.there.usable(node, start, end, self.now)
+            and not any(
+                node in other.nodes and other.begin < end and other.end > start
+                for other in self.planned
+            )
         )
 
     def plan(self, estimate: float, options: Sequence[Option], rule: SlurmBackfill) -> None:
         """Take the lowest nodes that the job can have the earliest, if that is soon enough."""
         times = {self.now, *(job.estimated_end for job in self.running)}
-        times |= {other.end for other in self.planned}
+        times |= {other.end for other in self.planned} | set(self.there.returns(self.now))
         found: list[tuple[float, float, list[int]]] = []
         for option in options:
             length = estimate / option.speed
@@ -48,6 +53,8 @@ class NodeSpace(Books):
                 if nodes is not None:
                     found.append((start, length, nodes))
                     break
+        if not found:  # nobody knows when: too many nodes are down
+            return
         start, length, nodes = min(found, key=lambda item: item[0])
         if start > self.now + 60 * rule.window:
             return
@@ -63,6 +70,16 @@ class NodeSpace(Books):
             return None
         chosen = large[: option.many]
         return chosen + [node for node in small if node not in chosen][: option.few]
+
+
+@dataclass
+class OpenNodes(Books):
+    """Books in which nothing fits on closed nodes."""
+
+    closed: set[int] = field(default_factory=set)
+
+    def fits_now(self, node: int, chunk: Amount) -> bool:
+        return node not in self.closed and super().fits_now(node, chunk)
 
 
 class SlurmPlay(Play):
@@ -85,6 +102,7 @@ class SlurmPlay(Play):
             trace, cluster, ordering, placement, none, estimates, affinity, predictor, reserve
         )
         self.rule = rule
+        self.owners = FairShare(self.jobs)
         self.last_cycle, self.news = self.jobs[0].submit, False
 
     def next_time(self) -> float:
@@ -102,16 +120,33 @@ class SlurmPlay(Play):
             self.last_cycle = now
             self.news = self.cycle(now)
 
+    def schedule(self, now: float) -> None:
+        """The main scheduler: a job that cannot start closes its partition's nodes to others."""
+        books = OpenNodes(self.site, now, self.running, there=self.there)
+        passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
+        for row in self.queue(now):
+            if row in passed_over or self.bounds.reached(row) or self.takes_too_much(row, books):
+                continue
+            chunks = self.place(row, books)
+            if chunks is not None:
+                self.start(row, chunks, books)
+            else:
+                books.closed |= self.partition_nodes(row)
+
+    def partition_nodes(self, row: int) -> set[int]:
+        parts = {part.name: set(part.nodes) for part in self.site.cluster.partitions}
+        return parts.get(self.jobs[row].partition or "", set(range(len(self.site.kind))))
+
     def cycle(self, now: float) -> bool:
         """Plan the first jobs of the queue; whether any started."""
         self.backfill = Backfill.CONSERVATIVE  # nodes are admissible over the whole run
-        space = NodeSpace(self.site, now, self.running)
+        space = NodeSpace(self.site, now, self.running, there=self.there)
         planned: set[Kind] = set()
         waiting = len(self.waiting)
         tried: dict[str | None, int] = {}
         looked_at = 0
         for row in self.queue(now):
-            user = self.fair_share.account(self.jobs[row])
+            user = self.owners.account(self.jobs[row])
             if looked_at == self.rule.max_job_test:
                 break
             if self.bounds.reached(row):

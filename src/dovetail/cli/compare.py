@@ -19,6 +19,7 @@ from dovetail.cli.options import (
     JsonOption,
     LoadOption,
     PlacementOption,
+    PromisesOption,
     SeedOption,
     TraceArgument,
     names_in,
@@ -77,15 +78,7 @@ def compare(
     ] = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
-    promises: Annotated[
-        str,
-        typer.Option(
-            "--promises",
-            metavar="LIST",
-            help="Look at promises against Slurm's order: size_p95=10%,user_mean=25%.",
-            show_default=False,
-        ),
-    ] = "",
+    promises: PromisesOption = "",
     who: Annotated[
         str,
         typer.Option(

@@ -119,6 +119,15 @@ AddressOption = Annotated[
         show_default=False,
     ),
 ]
+PromisesOption = Annotated[
+    str,
+    typer.Option(
+        "--promises",
+        metavar="LIST",
+        help="Look at promises against Slurm's order: size_p95=10%,user_mean=25%.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Write all figures as JSON.", show_default=False),

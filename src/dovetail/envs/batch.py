@@ -82,15 +82,7 @@ class QueuePriorityBatch:
     def begin(self, options: Mapping[str, Any] | None = None) -> None:
         """Begin the windows that follow, or those in `options["window"]`, everywhere."""
         if options and "window" in options:
-            windows = whole_numbers("windows", options["window"])
-            known = (windows >= 0) & (windows < len(self.pool))
-            if windows.shape not in ((), (self.count,)) or not np.all(known):
-                # Compiled code does not look at bounds: it would read whatever lies there.
-                raise ConfigError(
-                    f"window {abbreviate(options['window'])}: expected 0 to {len(self.pool) - 1}, "
-                    f"the pool's, one for all or one for each of {self.count}"
-                )
-            self.stage.following[:] = windows
+            self.stage.following[:] = windows_of(options["window"], len(self.pool), self.count)
         kernels.reset(self._at, 0, self.count)
 
     def step(self, actions: Any) -> None:
@@ -149,6 +141,18 @@ def _refusal(action: int, shown: int, environment: int) -> str:
         f"(or {DECLINE} where the mask allows it); learners without masks use "
         'illegal_actions="wait"'
     )
+
+
+def windows_of(given: Any, pool: int, count: int) -> Ints:
+    """Numbers of windows in a pool, one for all environments or one for each."""
+    windows = whole_numbers("windows", given)
+    if windows.shape not in ((), (count,)) or not np.all((windows >= 0) & (windows < pool)):
+        # Compiled code does not look at bounds: it would read whatever lies there.
+        raise ConfigError(
+            f"window {abbreviate(given)}: expected 0 to {pool - 1}, the pool's, one for all or one "
+            f"for each of {count}"
+        )
+    return windows
 
 
 def whole_numbers(name: str, given: Any) -> Ints:

@@ -96,19 +96,21 @@ class Arguments(NamedTuple):
 
 
 _TABLE, _SINGLES = types.int64[:, ::1], types.float32[:, :, ::1]
+BATCH_STATE = native_type(
+    BatchState,
+    worlds=types.Array(from_dtype(dtype_of(World)), 1, "C"),
+    words=_TABLE,
+    arenas=_TABLE,
+    rows=_TABLE,
+    jobs=_SINGLES,
+    critic=_SINGLES,
+    mask=types.int8[:, ::1],
+)
+WINDOWS = native_type(Windows, worlds=_TABLE)
 ARGUMENTS = native_type(
     Arguments,
-    stage=native_type(
-        BatchState,
-        worlds=types.Array(from_dtype(dtype_of(World)), 1, "C"),
-        words=_TABLE,
-        arenas=_TABLE,
-        rows=_TABLE,
-        jobs=_SINGLES,
-        critic=_SINGLES,
-        mask=types.int8[:, ::1],
-    ),
-    windows=native_type(Windows, worlds=_TABLE),
+    stage=BATCH_STATE,
+    windows=WINDOWS,
     play=native_type(
         EpisodeRules,
         rules=RULES,

@@ -43,11 +43,16 @@ class QueuePriorityConfig:
 
     @property
     def base(self) -> Ordering:
-        """The base policy, every job scored at every pass if its scores ever change."""
-        ordering = ORDERINGS[self.order]
-        never = ordering.varies is Varies.NEVER
-        return ordering if never else replace(ordering, varies=Varies.ALWAYS)
+        """The base policy; see `scored_anew`."""
+        return scored_anew(self.order)
 
     @property
     def reward(self) -> Metric:
         return METRICS[self.metric]
+
+
+def scored_anew(order: str) -> Ordering:
+    """An ordering by name that scores every job at every pass, if its scores ever change."""
+    ordering = ORDERINGS[order]
+    never = ordering.varies is Varies.NEVER
+    return ordering if never else replace(ordering, varies=Varies.ALWAYS)

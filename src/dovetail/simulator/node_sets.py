@@ -7,21 +7,26 @@ import numpy as np
 from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.build import Table, Tables
-from dovetail.simulator.kernel import rows
-from dovetail.simulator.kernel.promises import GAIN_LOG, NO_PROMISE
+from dovetail.simulator.kernel import promise_rows
+from dovetail.simulator.kernel.claims import GAIN_LOG
+from dovetail.simulator.kernel.promises import NO_PROMISE
 from dovetail.simulator.layout import UNLIMITED
 
 
-def add_promises(tables: Tables) -> None:
-    """Give a simulation what conservative backfilling needs; others do not pay for it."""
-    sets = _node_sets(tables)
+def add_promises(tables: Tables, changing: set[int]) -> None:
+    """Give a simulation what conservative backfilling needs; others do not pay for it.
+
+    Nodes that are not always there (`changing`) are sets of their own: whoever counts on one has
+    to name it.
+    """
+    sets = _node_sets(tables, sorted(changing))
     parts = len(tables.part_table)
     tables.node_sets = sets
-    tables.steps = new_table(rows.Step, 2 * parts + 3 * len(sets))
-    tables.promises = new_table(rows.Promise, len(tables.runs))
+    tables.steps = new_table(promise_rows.Step, 2 * parts + 3 * len(sets))
+    tables.promises = new_table(promise_rows.Promise, len(tables.runs))
     tables.promises["time"], tables.promises["claim"] = NO_PROMISE, -1
-    tables.claims = new_table(rows.Claim, parts)
-    tables.gain_log = new_table(rows.Gain, GAIN_LOG)
+    tables.claims = new_table(promise_rows.Claim, parts)
+    tables.gain_log = new_table(promise_rows.Gain, GAIN_LOG)
     for name in ("node_sets", "steps", "promises", "claims", "gain_log"):
         tables.world[name] = getattr(tables, name).ctypes.data
     tables.world["set_count"] = len(sets)
@@ -29,14 +34,15 @@ def add_promises(tables: Tables) -> None:
     tables.world["extended"] = True
 
 
-def _node_sets(tables: Tables) -> Table:
+def _node_sets(tables: Tables, changing: list[int]) -> Table:
     """Numbered by their first nodes, which number the sets of the nodes too."""
     group = _interchangeable(tables)
     of_node = tables.nodes["kind"].copy()
     alone = group[of_node] < 0
+    alone[changing] = True
     of_node = np.where(alone, len(group) + np.arange(len(of_node)), group[of_node])
     _, first, tables.nodes["node_set"] = _numbered(of_node)
-    sets = new_table(rows.NodeSet, len(first))
+    sets = new_table(promise_rows.NodeSet, len(first))
     np.bitwise_or.at(sets["kinds"], tables.nodes["node_set"], np.int64(1) << tables.nodes["kind"])
     np.add.at(sets["chunks"], tables.nodes["node_set"], 1)
     np.add.at(sets["gpus"], tables.nodes["node_set"], tables.nodes["gpus"])

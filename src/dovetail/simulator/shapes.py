@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Bools, Ints
-from dovetail.simulator.kernel import rows
+from dovetail.simulator.kernel import reservation_rows
 from dovetail.simulator.kernel.calendar import BLOCK, most_blocks
 from dovetail.simulator.layout import UNLIMITED, Kind
 
@@ -47,12 +47,12 @@ def shape_tables(options: Table, chunks: Table, kinds: list[Kind]) -> ShapeTable
     of_chunk = np.full(2 * size, -1)
     of_chunk[used] = number.ravel()
     options["large_shape"], options["small_shape"] = of_chunk[::2], of_chunk[1::2]
-    shapes = new_table(rows.ChunkShape, len(found))
+    shapes = new_table(reservation_rows.ChunkShape, len(found))
     columns = found if len(found) else np.zeros((1, 4), np.int64)
     shapes["gpus"], shapes["cpus"], shapes["memory"], shapes["kinds"] = columns.T
     shapes["free"] = [_allowed(mask, sizes).sum() for mask in shapes["kinds"].tolist()]
     shapes["watcher"] = -1
-    tallies = new_table(rows.Tally, len(kinds) * len(shapes))
+    tallies = new_table(reservation_rows.Tally, len(kinds) * len(shapes))
     first, last, groups, of_kind = _by_kind(shapes, len(kinds))
     watchers = _watchers(len(shapes), int(sizes.sum()))
     return ShapeTables(shapes, first, last, groups, of_kind, tallies, *watchers)
@@ -82,7 +82,7 @@ def _by_kind(shapes: Table, kinds: int) -> tuple[Ints, Ints, Table, Table]:
     lists = [np.flatnonzero(shapes["kinds"] >> number & 1) for number in range(kinds)]
     groups: list[tuple[int, int, int, int]] = []
     last = []
-    of_kind = new_table(rows.KindShape, sum(map(len, lists)))
+    of_kind = new_table(reservation_rows.KindShape, sum(map(len, lists)))
     place = 0
     for part in lists:
         for gpus, cpus in np.unique(shapes[["gpus", "cpus"]][part]).tolist():
@@ -92,7 +92,7 @@ def _by_kind(shapes: Table, kinds: int) -> tuple[Ints, Ints, Table, Table]:
             of_kind["shape"][first:place] = same
             of_kind["memory"][first:place] = shapes["memory"][same]
         last.append(len(groups))
-    table = new_table(rows.ShapeGroup, len(groups))
+    table = new_table(reservation_rows.ShapeGroup, len(groups))
     table[: len(groups)] = groups
     return np.array([0, *last[:-1]]), np.array(last), table, of_kind
 
@@ -101,11 +101,11 @@ def _watchers(shapes: int, nodes: int) -> tuple[int, Table, Table, Table, Table]
     """Calendars for the shapes that are blocked most."""
     count = min(shapes, max(2, min(MOST_WATCHERS, MOST_READY_TIMES // nodes)))
     limit = most_blocks(nodes)
-    watchers = new_table(rows.Watcher, count)
+    watchers = new_table(reservation_rows.Watcher, count)
     watchers["shape"] = -1
     watchers["block_limit"] = limit
     watchers["calendar"] = np.arange(count) * limit
-    blocks = new_table(rows.Block, count * limit)
+    blocks = new_table(reservation_rows.Block, count * limit)
     blocks["place"] = np.arange(len(blocks)) * BLOCK
-    entries = new_table(rows.Entry, len(blocks) * BLOCK)
-    return count, watchers, new_table(rows.ReadyTime, count * nodes), blocks, entries
+    entries = new_table(reservation_rows.Entry, len(blocks) * BLOCK)
+    return count, watchers, new_table(reservation_rows.ReadyTime, count * nodes), blocks, entries

@@ -58,7 +58,7 @@ def live_report(
                 ("by the twin, Dovetail's order", f"{twin.ours:,.0f} s"),
                 ("difference", _difference(twin)),
                 ("what the objective weighs", _wanted(settings.objective, twin)),
-                ("Dovetail's order and all its wishes", _whole(twin)),
+                ("Dovetail's order and all else that it asks", _whole(twin)),
                 ("the twin is off by", f"{twin.error:.0%} of the mean wait"),
                 ("single jobs differ by", f"{twin.median_error:,.0f} s in the middle"),
             ]
@@ -82,7 +82,7 @@ def _wanted(objective: Objective, twin: Twin) -> str:
 def _whole(twin: Twin) -> str:
     """What Slurm cannot be told: to keep GPUs free, and who may not pass."""
     if math.isclose(twin.whole_policy, twin.ours):
-        return "the same: an order is all that it wishes"
+        return "the same: an order is all that it asks"
     return f"{twin.whole_policy:,.0f} s; Slurm can be told the order alone"
 
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from dovetail.compiled.native import Kept
 from dovetail.compiled.tables import new_table
-from dovetail.domain.arguments import abbreviate
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
 from dovetail.domain.node_classes import CLASSES
-from dovetail.envs.batch import InvalidAction, Seen, whole_numbers
+from dovetail.envs.batch import InvalidAction, Seen, whole_numbers, windows_of
 from dovetail.envs.batch_kernel import BatchState
 from dovetail.envs.selector_allocator.config import AGENT_NAMES
 from dovetail.envs.selector_allocator.kernel import (
@@ -67,14 +66,7 @@ class SelectorAllocatorBatch:
     def begin(self, options: Mapping[str, Any] | None = None) -> None:
         """Begin the windows that follow, or those in `options["window"]`, everywhere."""
         if options and "window" in options:
-            windows = whole_numbers("windows", options["window"])
-            known = (windows >= 0) & (windows < len(self.pool))
-            if windows.shape not in ((), (self.count,)) or not np.all(known):
-                raise ConfigError(
-                    f"window {abbreviate(options['window'])}: expected 0 to {len(self.pool) - 1}, "
-                    f"the pool's, one for all or one for each of {self.count}"
-                )
-            self.stage.following[:] = windows
+            self.stage.following[:] = windows_of(options["window"], len(self.pool), self.count)
         self.turn[:] = OVER
         step_pair(self._kept.address, 0, self.count)
         self._refuse_windows_without_decisions()
@@ -166,7 +158,10 @@ def _new_pair(pool: SelectorAllocatorPool, count: int) -> PairState:
         filled=np.zeros(count, np.int64),
         charged=np.zeros((count, metrics)),
         final=np.zeros((count, metrics)),
+        expected=np.zeros((count, metrics)),
         base=np.maximum(pool.base, 1.0),
+        base_runs=pool.base_runs,
+        base_first=pool.base_first,
         weights=config.weights.numbers(),
         asked=np.array([name in config.asked for name in AGENT_NAMES], np.int64),
     )

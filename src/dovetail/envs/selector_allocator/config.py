@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.policy import Ordering, Placement, Varies
+from dovetail.domain.policy import Ordering, Placement
+from dovetail.envs.config import scored_anew
 from dovetail.envs.selector_allocator.reward import RewardWeights
 from dovetail.envs.windows import Generator, SyntheticWindows
-from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 
 SELECTOR, ALLOCATOR = "selector", "allocator"
@@ -34,6 +34,7 @@ class SelectorAllocatorConfig:
     weights: RewardWeights = RewardWeights()  # noqa: RUF009 - it is frozen
     pool: int = 64  # windows that are kept ready; every episode is one of them
     seed: int = 0  # of the pool
+    calm: float = 1.0  # seconds of mean wait under the base pair below which a window is left out
 
     def __post_init__(self) -> None:
         if self.pool < 1:
@@ -54,10 +55,8 @@ class SelectorAllocatorConfig:
 
     @property
     def base(self) -> Ordering:
-        """The base pair's order, every job scored at every pass if its scores ever change."""
-        ordering = ORDERINGS[self.order]
-        never = ordering.varies is Varies.NEVER
-        return ordering if never else replace(ordering, varies=Varies.ALWAYS)
+        """The base pair's order."""
+        return scored_anew(self.order)
 
     @property
     def place(self) -> Placement:

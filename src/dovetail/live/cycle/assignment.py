@@ -1,4 +1,4 @@
-"""From an order to priorities: the values that Slurm gave, dealt out anew among the jobs we touch.
+"""From an order to priorities: the values that Slurm gave, in a new order among the jobs we touch.
 
 >>> assign([3, 1, 2], own={1: 300, 2: 200, 3: 100}, now={1: 300, 2: 200, 3: 100}, others=[])
 {3: 1287, 1: 300, 2: 200}
@@ -74,7 +74,7 @@ def assign(
     floor: the highest priority of further jobs that stand below them, too; base: what is added to
     a factor of ours to give the priority, by default `own`.
     """
-    moved, slots, rest = _deal(order, own, horizon)
+    moved, slots, rest = _exchange(order, own, horizon)
     head = min(horizon, len(order))
     walls = sorted(set(others))
     bounds = _bounds(slots, head, max(floor, rest), walls)
@@ -90,10 +90,10 @@ def assign(
     return values
 
 
-def _deal(
+def _exchange(
     order: Sequence[int], own: Mapping[int, int], horizon: int
 ) -> tuple[list[int], list[int], int]:
-    """The jobs that get another's priority, the priorities dealt, the highest of all the rest.
+    """The jobs that get another's priority, these priorities, the highest of all the rest.
 
     The head of the order takes the highest values; jobs that stood there and are not of the head
     take, in their order, the values that the head leaves behind. All others keep their own.

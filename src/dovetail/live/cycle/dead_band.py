@@ -1,4 +1,4 @@
-"""A dead band behind the head of the order: who stands nearly where he should is left there.
+"""A dead band behind the head of the order: a job that is nearly in its place is left there.
 
 >>> settled((1, 2, 3, 5, 4), present=(1, 2, 3, 4, 5), line=lambda job: (), exact=2, slack=1)
 (1, 2, 3, 4, 5)
@@ -63,7 +63,7 @@ def _near(
     slack: int,
     must: Set[int],
 ) -> list[int]:
-    """One class: those too far off at their wished place, the others between as they stand."""
+    """One class: those too far off at their wanted place, the others between as they stand."""
     now = dict(zip(present, range(len(present)), strict=True))
     off = np.fromiter(map(now.__getitem__, wished), np.int64, len(wished))
     off = np.abs(off - np.arange(len(wished)))

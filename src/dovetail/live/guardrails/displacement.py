@@ -26,7 +26,7 @@ def latest_places(
 
 
 def displacement(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
-    """The order nearest to the wish in which every job keeps within `displacement` places.
+    """The order nearest to the policy's in which every job keeps within `displacement` places.
 
     The places that `fair_share` keeps are kept here too. Slurm's own order meets all of them, so
     that there always is an answer.

@@ -1,14 +1,14 @@
-"""The order nearest to a wish in which no job stands later than it may.
+"""The order nearest to a wanted one in which no job stands later than it may.
 
 >>> meet((3, 1, 2), {2: 1})  # job 2 not behind the second place
 (3, 2, 1)
 
-From the last wish to the first, each job takes the latest free place that it may have. So every
-place goes to the job that the wish has last, among those left that may stand there. Had a nearer
-order another of these there, exchanging the two would keep every limit (the other one moves
-forward) and mend at least one pair without spoiling any: this is the order with the fewest pairs
-against the wish, and the only one. The next free place is found by following pointers that are
-shortened on the way, which takes nearly constant time.
+From the last job of the wanted order to the first, each takes the latest free place that it may
+have. So every place goes to the job that the wanted order has last, among those left that may stand
+there. Had a nearer order another of these there, exchanging the two would keep every limit (the
+other one moves forward) and mend at least one pair without breaking any: this is the order with the
+fewest pairs against the wanted one, and the only one. The next free place is found by following
+pointers that are shortened on the way, which takes nearly constant time.
 """
 
 from __future__ import annotations

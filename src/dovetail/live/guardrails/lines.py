@@ -16,7 +16,7 @@ from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.displacement import latest_places
 from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import places, slurm_order
-from dovetail.live.guardrails.words import jobs, some
+from dovetail.live.guardrails.words import jobs
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import LiveJob, Snapshot
 
@@ -31,7 +31,7 @@ Line = tuple[object, ...]
 
 
 def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
-    """The order nearest to the wish in which every class keeps the places that Slurm gave it."""
+    """The order nearest to the policy's in which classes keep the places that Slurm gave them."""
     line = lines_of(decision.order, situation.snapshot, config.binding)
     if len(set(line.values())) < 2:
         return passed(NAME, decision, "all jobs are alike in what binds")
@@ -50,14 +50,14 @@ def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> 
         for place, job in zip(taken, meet(wish[key], ranks), strict=True):
             order[place] = job
     if tuple(order) == decision.order:
-        return passed(NAME, decision, f"{some(len(classes), 'class')} kept apart already")
+        return passed(NAME, decision, f"{len(classes)} classes kept apart already")
     wished = places(decision.order)
     moved = sum(wished[job] != place for place, job in enumerate(order))
     return amended(
         NAME,
         replace(decision, order=tuple(order)),
-        f"{some(len(classes), 'class')} by {', '.join(config.binding)} kept apart: "
-        f"{jobs(moved)} stand elsewhere than the policy wished",
+        f"{len(classes)} classes by {', '.join(config.binding)} kept apart: "
+        f"{jobs(moved)} stand elsewhere than the policy wanted",
     )
 
 

@@ -1,4 +1,4 @@
-"""MigWorlds of sliced GPUs side by side, each stepped to its next decision; resets included."""
+"""Worlds of sliced GPUs side by side, each stepped to its next decision; resets included."""
 
 from __future__ import annotations
 

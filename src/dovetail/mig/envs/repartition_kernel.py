@@ -1,4 +1,4 @@
-"""MigWorlds of sliced GPUs side by side, each with its matrix of transitions (see `MeanField`)."""
+"""Worlds of sliced GPUs side by side, each with its matrix of transitions (see `MeanField`)."""
 
 from __future__ import annotations
 

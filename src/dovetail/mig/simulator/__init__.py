@@ -1,4 +1,4 @@
-"""The simulator for sliced GPUs; `simulate_mig` is its door."""
+"""The simulator for sliced GPUs; `simulate_mig` runs it."""
 
 from dovetail.mig.simulator.engine import simulate_mig
 from dovetail.mig.simulator.tables import MigRules

@@ -1,4 +1,4 @@
-"""Whole days under a placement and, if wished, a mean-field controller, many in one call.
+"""Whole days under a placement, with or without a mean-field controller, many in one call.
 
     with DayRunner(cluster, days, MigRules(), threads=2) as runner:
         scores = runner.play(PLACERS["categorical-edf"], field)       # [days, 3]

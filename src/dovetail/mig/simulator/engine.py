@@ -1,4 +1,4 @@
-"""A workload on sliced GPUs under a placement, and if wished a repartitioner, becomes a schedule.
+"""Runs a workload on sliced GPUs under a placement and an optional repartitioner.
 
 day = mig_day(seed=3)
 cluster = MigCluster.parse("8xa100-40:1,1,2,2,3,3,12,12")

@@ -1,4 +1,4 @@
-"""Placement as RLTune means it, done right: which of the first jobs start now, and on which nodes.
+"""Placement by an optimiser: which of the first jobs start now, and on which nodes.
 
     problem = Problem(NodeState(free, kind, switch, releases), jobs, now)
     plan = optimise(problem) if has_choice(problem) else multistart_greedy(problem)

@@ -117,7 +117,7 @@ ORDER_ALONE = {"gate": 1.0, "gate_estimate": 0.0, "gate_gpus": 0.0, "keep": 0.0,
 
 
 def order_alone(ordering: Ordering) -> Ordering:
-    """The same order, without wishes about who may pass and what is left free.
+    """The same order alone: it says nothing of who may pass and what is left free.
 
     >>> free = index(IndexWeights(keep=3.0))
     >>> order_alone(free).parameters["keep"], order_alone(free).name

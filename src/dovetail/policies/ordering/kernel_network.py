@@ -29,6 +29,7 @@ from dovetail.domain.policy import (
 from dovetail.policies.features import FEATURES, describe_jobs
 from dovetail.policies.ordering.learned import BLOCK, layer, rectify, spare_exempt
 from dovetail.policies.selections import SITUATIONS, select
+from dovetail.policies.weights import flat_weights
 
 WIDE, MIDDLE, NARROW = 32, 16, 8
 """Units of the hidden layers."""
@@ -47,19 +48,25 @@ def write_logits(
     wide, middle = np.empty((WIDE, BLOCK)), np.empty((MIDDLE, BLOCK))
     narrow, logit = np.empty((NARROW, BLOCK)), np.empty((1, BLOCK))
     skip = np.empty((1, BLOCK))
+    # Of a network that is still its linear start nothing else is to be worked out.
+    last = len(weights) - width - 2  # where the skip begins; one bias and "decline" end the row
+    linear = not np.any(weights[last - NARROW - 1 : last - 1])
     for begin in range(0, len(rows), BLOCK):
         count = min(BLOCK, len(rows) - begin)
         block = rows[begin : begin + count]
         describe_jobs(jobs, accounts, demands, cluster, block, features)
         select(table, features, cluster[0].fragmentation, count, given.T)
-        first = layer(weights, 0, given, wide, count)
-        rectify(wide, count)
-        first = layer(weights, first, wide, middle, count)
-        rectify(middle, count)
-        first = layer(weights, first, middle, narrow, count)
-        rectify(narrow, count)
-        first = layer(weights, first, narrow, logit, count)
-        layer(weights, first, given, skip, count)
+        if linear:
+            logit[0, :count] = weights[last - 1]
+        else:
+            first = layer(weights, 0, given, wide, count)
+            rectify(wide, count)
+            first = layer(weights, first, wide, middle, count)
+            rectify(middle, count)
+            first = layer(weights, first, middle, narrow, count)
+            rectify(narrow, count)
+            layer(weights, first, narrow, logit, count)
+        layer(weights, last, given, skip, count)
         for i in range(count):
             out[begin + i] = logit[0, i] + skip[0, i]
 
@@ -98,17 +105,10 @@ def kernel_network(arrays: Mapping[str, NDArray[Any]], name: str) -> Ordering:
 def network_weights(arrays: Mapping[str, NDArray[Any]], name: str) -> Floats:
     """All numbers of a network in a row, checked."""
     table = _table(arrays.get("features", np.empty(0)), name)
-    parts: list[Floats] = [np.array([table.shape[1]], np.float64), table.ravel()]
-    for part, shape in shapes(table.shape[1]).items():
-        found = arrays.get(part, np.empty(0))
-        if found.shape != shape or not np.issubdtype(found.dtype, np.floating):
-            raise ConfigError(
-                f"{name}: weights {part!r} have shape {found.shape}, expected numbers of {shape}"
-            )
-        if not np.all(np.isfinite(found)):
-            raise ConfigError(f"{name}: weights {part!r} are not all finite; train it again")
-        parts.append(found.ravel())
-    return np.concatenate(parts).astype(np.float64)
+    width = table.shape[1]
+    return np.concatenate(
+        ([float(width)], table.ravel(), flat_weights(arrays, shapes(width), name))
+    )
 
 
 def _fits(situations: int, width: int) -> bool:

@@ -20,6 +20,7 @@ from dovetail.domain.policy import Placement
 from dovetail.policies.node_features import NODE_FEATURES, describe_classes
 from dovetail.policies.ordering.learned import layer, rectify
 from dovetail.policies.placement.preferences import best_fit
+from dovetail.policies.weights import flat_weights
 
 INPUTS, WIDE, NARROW = len(NODE_FEATURES), 24, 12
 """Features, and units of the hidden layers."""
@@ -57,17 +58,7 @@ def allocator(arrays: Mapping[str, NDArray[Any]], name: str) -> Placement:
     known = arrays.get("node_features", np.empty(0))
     if known.dtype.kind != "U" or known.tolist() != list(NODE_FEATURES):
         raise ConfigError(f"{name}: was trained on other facts of nodes; train it again")
-    parts = []
-    for part, shape in SHAPES.items():
-        found = arrays.get(part, np.empty(0))
-        if found.shape != shape or not np.issubdtype(found.dtype, np.floating):
-            raise ConfigError(
-                f"{name}: weights {part!r} have shape {found.shape}, expected numbers of {shape}"
-            )
-        if not np.all(np.isfinite(found)):
-            raise ConfigError(f"{name}: weights {part!r} are not all finite; train it again")
-        parts.append(found.ravel())
-    weights = np.concatenate(parts).astype(np.float64)
+    weights = flat_weights(arrays, SHAPES, name)
     return Placement(
         "allocator", best_fit, weights=weights, rank=_allocator,
         about="a learned allocator ranks classes of equal nodes",

@@ -18,7 +18,9 @@ from typing import Any
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.rows import Block, Watcher, World
+from dovetail.simulator.kernel.closures import needed_ends
+from dovetail.simulator.kernel.reservation_rows import Block, Watcher
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     block,
     change,
@@ -76,6 +78,8 @@ def ready_time(w: World, number: int, asked: Any) -> float:
     here = node(w, number)
     if fits(here, asked):
         return -math.inf
+    if here.closed:
+        return _reopening(w, number, asked)
     gpus, cpus, memory = here.gpus, here.cpus, here.memory
     at = 0
     while gpus < asked.gpus or cpus < asked.cpus or memory < asked.memory:
@@ -83,6 +87,14 @@ def ready_time(w: World, number: int, asked: Any) -> float:
         gpus, cpus, memory = gpus + own.gpus, cpus + own.cpus, memory + own.memory
         at += 1
     return expected_end(w, number, at - 1)
+
+
+@inner
+def _reopening(w: World, number: int, asked: Any) -> float:
+    """When a closed node has room, by estimate; inf: nobody knows."""
+    ends = needed_ends(w, number, asked)
+    last = expected_end(w, number, ends - 1) if ends > 0 else -math.inf
+    return max(node(w, number).reopens, last)
 
 
 @inner

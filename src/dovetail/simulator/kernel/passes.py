@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import events, limits, reservations
+from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, reservations
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.planned import find_nodes
+from dovetail.simulator.kernel.planned import find_nodes_or_wait
 from dovetail.simulator.kernel.queue import (
     lowest,
     pass_over_before,
@@ -24,6 +24,7 @@ from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
     NO_RESERVATION,
     account,
+    closure,
     demand,
     job_facts,
     kind,
@@ -79,7 +80,9 @@ def see_what_fits(w: World) -> int:
 
 @inner
 def share_usage(w: World) -> None:
-    """Fair-share factors from what every account has used."""
+    """Fair-share factors from what every account has used; a tree has its own times for it."""
+    if w.share_count > 0:
+        return
     total = 0.0
     for i in range(w.account_count):
         total += account(w, i).usage
@@ -160,8 +163,15 @@ def start(w: World, job: int, number: int) -> None:
     mine.expected = w.now + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        if w.share_count > 0:
+            mine.charge = this.charge
+            fair_tree.charge(w, mine.share, mine.charge)
     if w.limited:
         limits.count_running(w, mine.demand, 1)
+    if w.linked and mine.restarts == 0:
+        eligibility.note(w, job, eligibility.STARTED)
+    if w.eventful:  # its parts have places of their own: it may start more than once
+        w.parts = mine.part_first
     mine.part_first = w.parts
     mine.part_count = this.many + this.few
     for i in range(mine.part_count):
@@ -185,7 +195,7 @@ def start_next(w: World, rules: Rules, number: int) -> bool:
     """Start the job under the demand's cursor if it can be placed, and move the cursor on."""
     at = demand(w, number).cursor
     job = waiting(w)[at]
-    chosen = find_nodes(w, rules, job)
+    chosen = find_nodes_or_wait(w, rules, job)
     if chosen < 0:
         return False
     start(w, job, chosen)
@@ -235,11 +245,16 @@ def easy_pass(w: World, rules: Rules) -> None:
             if start_next(w, rules, number):
                 run_of(w, job).backfilled = kinds & reserved_kinds != 0
                 fitting = narrow(w, rules, kinds, reserved_kinds)
-            else:  # too long on the slower of several GPU types, or a gang that takes too much
+            elif kinds & reserved_kinds:  # too long on the slower of several GPU types, or a
+                pass_over(w, rules, number)  # gang that takes too much
+            else:  # too long for a node that is to be closed
+                if reservations.make_reservation(w, number, job):
+                    reserved_kinds |= kinds
                 pass_over(w, rules, number)
+                fitting = narrow(w, rules, kinds, reserved_kinds)
         else:
-            reservations.make_reservation(w, number)
-            reserved_kinds |= kinds
+            if reservations.make_reservation(w, number, job):
+                reserved_kinds |= kinds
             mine.open = False
             fitting = narrow(w, rules, kinds, reserved_kinds)
     if w.checked:
@@ -259,9 +274,9 @@ def narrow(w: World, rules: Rules, kinds: int, reserved_kinds: int) -> int:
         number = demand(w, i).active
         mine = demand(w, number)
         if mine.open and mine.fits and mine.kinds & kinds:
-            latest = latest_end(w, number)
-            mine.fits = latest > -math.inf
             passes_by = mine.kinds & reserved_kinds != 0
+            latest = latest_end(w, number, passes_by)
+            mine.fits = latest > -math.inf
             if mine.fits and (latest < mine.latest_end or passes_by != mine.behind):
                 mine.latest_end, mine.behind = latest, passes_by
                 seek(w, rules, number, mine.cursor)
@@ -272,15 +287,26 @@ def narrow(w: World, rules: Rules, kinds: int, reserved_kinds: int) -> int:
 
 
 @inner
-def latest_end(w: World, number: int) -> float:
-    """The latest end at which a job of this demand could start now; -inf: it cannot."""
+def latest_end(w: World, number: int, passes_by: bool) -> float:
+    """The latest end at which a job of this demand could start now; -inf: it cannot.
+
+    Who passes nobody's reservation is looked at whatever its end: it may have one for itself.
+    """
     if demand_fits(w, number, math.inf):
         return math.inf
+    if not passes_by:
+        return math.inf if demand_fits(w, number, -math.inf) else -math.inf
     best = -math.inf
     for i in range(w.reservation_count):
         when = reservation(w, i).time
         if when > best and demand_fits(w, number, when):
             best = when
+    tried = -math.inf
+    for i in range(w.closures_begun, w.closure_count):
+        when = closure(w, i).begin
+        if when > best and when > tried and demand_fits(w, number, when):
+            best = when
+        tried = when
     return best
 
 

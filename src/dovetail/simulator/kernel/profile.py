@@ -6,7 +6,8 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.rows import Chunk, NodeSet, Step, World
+from dovetail.simulator.kernel.promise_rows import NodeSet, Step
+from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import node_set, step
 
 
@@ -71,6 +72,8 @@ def _join(w: World, number: int) -> None:
     """Drop the step after one if nothing changes there."""
     one = step(w, number)
     following = one.next
+    if following < 0:
+        return
     other = step(w, following)
     if one.gpus == other.gpus and one.cpus == other.cpus and one.memory == other.memory:
         one.next = other.next

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import profile
-from dovetail.simulator.kernel.rows import Candidate, Chunk, Promise, World
+from dovetail.simulator.kernel import begin_times, claims, profile
+from dovetail.simulator.kernel.begin_times import ANEW
+from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
-    candidate,
     claim,
+    closure,
     demand,
-    gain,
     job_facts,
-    large,
+    kind,
     node,
     node_set,
     option,
@@ -21,16 +21,10 @@ from dovetail.simulator.kernel.state import (
     promise,
     run_of,
     slot,
-    small,
     waiting,
 )
 
 NO_PROMISE = math.inf
-ANEW = -1
-"""Gains seen by a job that has not been looked at yet."""
-
-GAIN_LOG = 1024
-"""Gains remembered; who has missed more looks at every node set."""
 
 
 @inner
@@ -42,7 +36,11 @@ def forget_all(w: World) -> None:
         for at in range(node(w, number).running):
             own = slot(w, number, at)
             expected = run_of(w, own.job).expected
-            _give(w, node(w, number).node_set, w.now, expected, -own.gpus, -own.cpus, -own.memory)
+            claims.give(
+                w, node(w, number).node_set, w.now, expected, -own.gpus, -own.cpus, -own.memory
+            )
+    if w.eventful:
+        _keep_closed(w)
     rows = waiting(w)
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
@@ -51,21 +49,22 @@ def forget_all(w: World) -> None:
 
 
 @inner
-def _give(
-    w: World, number: int, begin: float, end: float, gpus: int, cpus: int, memory: int
-) -> None:
-    """Of nodes given out whole only the GPUs are counted: what goes with them is never short."""
-    if node_set(w, number).chunks > 1:
-        profile.give(w, number, begin, end, gpus, 0, 0)
-    else:
-        profile.give(w, number, begin, end, gpus, cpus, memory)
+def _keep_closed(w: World) -> None:
+    """Nodes that are closed, or will be, have nothing left for promises; each is its own set."""
+    for number in range(w.node_count):
+        if node(w, number).closed:
+            _take_whole(w, number, w.now, node(w, number).reopens)
+    for at in range(w.closures_begun, w.closure_count):
+        _take_whole(w, closure(w, at).node, closure(w, at).begin, closure(w, at).end)
 
 
 @inner
-def note_gain(w: World, number: int) -> None:
-    """A node set has got room back."""
-    gain(w, w.gains % GAIN_LOG).node_set = number
-    w.gains += 1
+def _take_whole(w: World, number: int, begin: float, end: float) -> None:
+    all_of_it = kind(w, node(w, number).kind)
+    claims.give(
+        w, node(w, number).node_set, begin, end,
+        -all_of_it.gpus, -all_of_it.cpus, -all_of_it.memory,
+    )  # fmt: skip
 
 
 @inner
@@ -75,14 +74,16 @@ def note_start(w: World, job: int) -> None:
     for at in range(mine.part_first, mine.part_first + mine.part_count):
         number = part(w, at).node
         own = slot(w, number, node(w, number).running - 1)
-        _give(w, node(w, number).node_set, w.now, mine.expected, -own.gpus, -own.cpus, -own.memory)
+        claims.give(
+            w, node(w, number).node_set, w.now, mine.expected, -own.gpus, -own.cpus, -own.memory
+        )
     kept = promise(w, job)
     while kept.claim >= 0:
         claimed, had = claim(w, kept.claim), _held_on(w, job, claim(w, kept.claim).node_set)
         less = had[0] < claimed.gpus or had[1] < claimed.cpus
-        number = _drop_claim(w, kept)
+        number = claims.drop(w, kept)
         if less:
-            note_gain(w, number)
+            claims.note_gain(w, number)
 
 
 @inner
@@ -108,48 +109,20 @@ def note_end(w: World, job: int, number: int) -> None:
     while slot(w, number, at).job != job:
         at += 1
     own = slot(w, number, at)
-    _give(w, node(w, number).node_set, w.now, expected, own.gpus, own.cpus, own.memory)
-    note_gain(w, node(w, number).node_set)
-
-
-@inner
-def _count_claims(w: World, kept: Promise, by: int) -> None:
-    """Give back (1) or take again (-1) what a promise takes."""
-    at = kept.claim
-    while at >= 0:
-        this = claim(w, at)
-        gpus, cpus, memory = by * this.gpus, by * this.cpus, by * this.memory
-        _give(w, this.node_set, kept.time, kept.end, gpus, cpus, memory)
-        at = this.next
-
-
-@inner
-def _drop_claim(w: World, kept: Promise) -> int:
-    """Forget a claim that has been given back; returns its node set."""
-    at = kept.claim
-    kept.claim = claim(w, at).next
-    claim(w, at).next = w.free_claim
-    w.free_claim = at
-    return claim(w, at).node_set
-
-
-@inner
-def _drop_claims(w: World, kept: Promise) -> None:
-    """Forget all that a promise took, for others to have."""
-    while kept.claim >= 0:
-        note_gain(w, _drop_claim(w, kept))
+    claims.give(w, node(w, number).node_set, w.now, expected, own.gpus, own.cpus, own.memory)
+    claims.note_gain(w, node(w, number).node_set)
 
 
 @inner
 def release(w: World, job: int) -> None:
     """Give back what a promise takes, before its job starts or forgets it."""
-    _count_claims(w, promise(w, job), 1)
+    claims.count(w, promise(w, job), 1)
 
 
 @inner
 def forget(w: World, job: int) -> None:
     """A job has no promise any more."""
-    _drop_claims(w, promise(w, job))
+    claims.drop_all(w, promise(w, job))
     promise(w, job).time = NO_PROMISE
 
 
@@ -167,10 +140,10 @@ def bring_forward(w: World, job: int) -> None:
     kept = promise(w, job)
     if kept.seen == w.gains:
         return
-    _count_claims(w, kept, 1)
+    claims.count(w, kept, 1)
     seen = w.gains
     if not _promise_before(w, job, kept.time, kept.seen):
-        _count_claims(w, kept, -1)
+        claims.count(w, kept, -1)
     kept.seen = seen
 
 
@@ -180,181 +153,20 @@ def _promise_before(w: World, job: int, limit: float, seen: int) -> bool:
     kept, mine = promise(w, job), demand(w, run_of(w, job).demand)
     estimate, best = job_facts(w, job).reserve, -1
     for number in range(mine.option_first, mine.option_last):
-        begin = _begin(w, number, estimate / option(w, number).speed, limit, seen)
+        begin = begin_times.earliest_begin(
+            w, number, estimate / option(w, number).speed, limit, seen
+        )
         if begin < limit:
             best, limit = number, begin
     if best < 0:
         return False
-    _drop_claims(w, kept)
+    claims.drop_all(w, kept)
     kept.time, kept.end = limit, limit + estimate / option(w, best).speed
     if limit > w.now:
-        _claim_nodes(w, kept, best)
-        _count_claims(w, kept, -1)
+        claims.choose(w, kept, best)
+        claims.count(w, kept, -1)
         w.next_promise = min(w.next_promise, limit)
     return True
-
-
-@inner
-def _begin(w: World, number: int, length: float, limit: float, seen: int) -> float:
-    """The earliest time before a limit at which an option has room for so long; inf: none."""
-    this = option(w, number)
-    anew = seen == ANEW or w.gains - seen > GAIN_LOG
-    if this.many + this.few > 1:
-        # An earlier time must be one at which a set that has got room back takes a chunk. To look
-        # at every node for every gang after every end was nearly all that passes did.
-        after = w.now
-        if not anew:
-            after = _begin_on_gains(w, this.large_kinds, large(w, number), length, limit, seen)
-            if this.few > 0:
-                kinds, chunk = this.small_kinds, small(w, number)
-                after = min(after, _begin_on_gains(w, kinds, chunk, length, limit, seen))
-        return _common_begin(w, number, after, length, limit) if after < limit else math.inf
-    kinds, chunk = this.large_kinds, large(w, number)
-    if not anew:
-        return _begin_on_gains(w, kinds, chunk, length, limit, seen)
-    best = math.inf
-    for at in range(w.set_count):
-        if node_set(w, at).kinds & kinds:
-            best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
-            limit = min(limit, best)
-    return best
-
-
-@inner
-def _begin_on_gains(
-    w: World, kinds: int, chunk: Chunk, length: float, limit: float, seen: int
-) -> float:
-    """The earliest time before a limit at which a set that has got room back since takes a chunk.
-
-    Elsewhere nothing has become free since no earlier time was found.
-    """
-    best = math.inf
-    for i in range(seen, w.gains):
-        at = gain(w, i % GAIN_LOG).node_set
-        if node_set(w, at).kinds & kinds:
-            best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
-            limit = min(limit, best)
-    return best
-
-
-@inner
-def _common_begin(w: World, number: int, after: float, length: float, limit: float) -> float:
-    """The earliest time from `after` on at which enough nodes admit all chunks of an option.
-
-    Every node names the earliest time that suits it; the n-th earliest of these is a bound
-    that no solution beats. Raise the time to it until the nodes agree.
-    """
-    this = option(w, number)
-    begin = after
-    while True:
-        bound = _nth_begin(w, this.large_kinds, large(w, number), begin, length, this.many, limit)
-        if this.few > 0 and bound < math.inf:
-            kinds, every = this.small_kinds, this.many + this.few
-            other = _nth_begin(w, kinds, small(w, number), begin, length, every, limit)
-            bound = max(bound, other)
-        if bound == begin or bound == math.inf:
-            return bound
-        begin = bound
-
-
-@inner
-def _nth_begin(
-    w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int, limit: float
-) -> float:
-    """The n-th earliest of the times that suit the nodes; the n earliest are kept in order."""
-    count = 0
-    for number in range(w.set_count):
-        here = node_set(w, number)
-        if here.kinds & kinds == kinds and here.chunks > 1:
-            return profile.next_begin(w, number, chunk, after, length, n, limit)
-        if here.kinds & kinds == 0:
-            continue
-        for wanted in range(1, min(n, here.chunks) + 1):
-            latest = candidate(w, n - 1).time if count == n else limit
-            begin = profile.next_begin(w, number, chunk, after, length, wanted, latest)
-            if begin == math.inf:
-                break
-            count = min(count + 1, n)
-            at = count - 1
-            while at > 0 and candidate(w, at - 1).time > begin:
-                candidate(w, at).time = candidate(w, at - 1).time
-                at -= 1
-            candidate(w, at).time = begin
-    return candidate(w, n - 1).time if count == n else math.inf
-
-
-@inner
-def _claim_nodes(w: World, kept: Promise, number: int) -> None:
-    """Choose what a promise takes in an option."""
-    this = option(w, number)
-    _claim_chunks(w, kept, this.large_kinds, large(w, number), this.many)
-    if this.few > 0:
-        _claim_chunks(w, kept, this.small_kinds, small(w, number), this.few)
-
-
-@inner
-def _claim_chunks(w: World, kept: Promise, kinds: int, chunk: Chunk, wanted: int) -> None:
-    """Of the node sets with room all the time, those that get it latest: so what is free long
-    before stays whole for others. Then those with the fewest GPUs left, then the lower."""
-    count = 0
-    for number in range(w.set_count):
-        if node_set(w, number).kinds & kinds == 0 or _has_claim(w, kept, number):
-            continue
-        chunks, since, gpus = profile.look(w, number, chunk, kept.time, kept.end)
-        if chunks == 0:
-            continue
-        at = count
-        while at > 0 and _is_better(since, gpus, candidate(w, at - 1)):
-            if at < wanted:
-                _copy_candidate(w, at - 1, at)
-            at -= 1
-        if at < wanted:
-            new = candidate(w, at)
-            new.time, new.gpus, new.node_set, new.chunks = since, gpus, number, chunks
-            count = min(count + 1, wanted)
-    for i in range(count):
-        found = candidate(w, i)
-        chunks = min(found.chunks, wanted)
-        if chunks > 0:
-            _add_claim(w, kept, found.node_set, chunk, chunks)
-            wanted -= chunks
-
-
-@inner
-def _is_better(since: float, gpus: int, other: Candidate) -> bool:
-    return since > other.time or (since == other.time and gpus < other.gpus)
-
-
-@inner
-def _copy_candidate(w: World, one: int, other: int) -> None:
-    source, target = candidate(w, one), candidate(w, other)
-    target.time, target.gpus = source.time, source.gpus
-    target.node_set, target.chunks = source.node_set, source.chunks
-
-
-@inner
-def _has_claim(w: World, kept: Promise, number: int) -> bool:
-    """Whether a promise takes something of a node set already."""
-    at = kept.claim
-    while at >= 0:
-        if claim(w, at).node_set == number:
-            return True
-        at = claim(w, at).next
-    return False
-
-
-@inner
-def _add_claim(w: World, kept: Promise, number: int, chunk: Chunk, chunks: int) -> None:
-    at = w.free_claim
-    if at >= 0:
-        w.free_claim = claim(w, at).next
-    else:
-        at = w.claims_used
-        w.claims_used += 1
-    new = claim(w, at)
-    new.node_set, new.next = number, kept.claim
-    new.gpus, new.cpus, new.memory = chunks * chunk.gpus, chunks * chunk.cpus, chunks * chunk.memory
-    kept.claim = at
 
 
 @inner
@@ -366,9 +178,6 @@ def earliest(w: World) -> float:
         for at in range(mine.low, mine.high):
             soonest = min(soonest, promise(w, rows[at]).time)
     return soonest
-
-
-# -- what may start now ---------------------------------------------------------------------
 
 
 @inner

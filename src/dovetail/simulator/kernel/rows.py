@@ -35,6 +35,14 @@ class World(Row):
     search: int  # number of the search for nodes in hand
     mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
+    linked: bool  # some job waits for others before it may run
+    # nodes that are not there for a while
+    eventful: bool  # some node is
+    requeues: bool  # jobs of a failed node begin again
+    node_events_left: int  # on the event heap
+    closure_count: int  # reservations of nodes, node by node
+    closures_begun: int  # of these, those that have begun
+    first_hold: float  # no node is kept for anything from an earlier time on; inf: none is
     tier_count: int  # of partitions: all jobs of one go before those of the next
     changed: int  # entries of the log of changed nodes, so far
     shape_count: int
@@ -42,6 +50,11 @@ class World(Row):
     watches: int  # how often calendars were asked, so far
     reservations_made: int  # so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
+    # the tree of accounts
+    share_count: int  # 0: there is no tree
+    share_users: int
+    share_period: float  # seconds between two calculations
+    last_shares: float  # when the last one was
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
     history_ring: int  # run times kept of a group
@@ -58,8 +71,11 @@ class World(Row):
     cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
+    closed_kinds: int  # bit k: in this pass nothing more starts on nodes of kind k
     planner: int  # address of a function that picks nodes for a job; 0: none
     ranker: int  # address of a function that ranks classes of nodes; 0: none
+    assigner: int  # address of a function that starts jobs of one GPU or lets them wait; 0: none
+    assigned_at: float  # when it said last that nothing more starts at that moment
     class_count: int  # classes of nodes found by the search in hand
     # conservative backfilling: promises and what they leave
     set_count: int  # node sets; 0: nobody is promised anything
@@ -79,6 +95,7 @@ class World(Row):
     cluster: int  # [1] ClusterFacts
     jobs: int  # [jobs] JobFacts
     accounts: int  # [accounts] AccountFacts
+    shares: int  # [accounts and users of the tree] ShareRow
     runs: int  # [jobs] RunRow
     nodes: int  # [nodes] NodeRow
     slots: int  # [nodes * most slots] Slot
@@ -101,6 +118,12 @@ class World(Row):
     limit_links: int  # LimitLink: the limits of each demand
     limit_uses: int  # LimitUse
     tried: int  # [accounts] Tried
+    eligibility: int  # [jobs] EligibilityRow
+    dependency_links: int  # DependencyLink: who waits for each job
+    arrays: int  # [throttled arrays] ArrayRow
+    array_tasks: int  # ArrayTask: their jobs
+    node_events: int  # [node events] NodeChangeEvent
+    closures: int  # [closures] Closure
     kind_sets: int  # [distinct kinds of demands] KindSet
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
@@ -144,8 +167,32 @@ class RunRow(Row):
     demand: int  # -1: rejected
     part_first: int  # its chunks in the parts table
     part_count: int
+    share: int  # its user in the tree of accounts; -1: in none
+    charge: float  # what that is charged in a second while it runs
     backfilled: bool
     refused: bool  # on submission: as many as may be submitted were
+    restarts: int  # how often a node failed under it
+
+
+class ShareRow(Row):
+    """An account or user of the tree; parents stand before their children."""
+
+    parent: int  # -1: the root
+    first: int  # its children, and places for them in `order`
+    last: int
+    user: bool
+    account: int  # row of the accounts; -1: no job is charged to it
+    norm: float  # its part of the shares of its siblings; below 0: as its parent
+    charge: float  # of what runs, in a second
+    since: float  # up to when use has been counted
+    usage: float  # decayed; of an account: of all below it
+    level: float  # level fair share: norm / its part of the use of its siblings
+    order: int  # list kept beside the table: children of each, the next in rank first
+    # of the walk, by depth
+    place: int
+    stop: int
+    before: float
+    tied: bool
 
 
 class NodeRow(Row):
@@ -161,6 +208,11 @@ class NodeRow(Row):
     running: int  # slots in use
     used_by: int  # the last gang that picked it, so that gangs spread
     hold: int  # its first hold; -1: none
+    closed: bool  # it takes no jobs: nothing of it counts as free
+    outages: int  # that keep it closed now
+    reservations: int
+    reserved_until: float  # end of the last of the reservations that have begun
+    reopens: float  # when it takes jobs again, as far as anybody knows; inf: nobody does
     node_set: int  # the set in which promises count it
     stale: bool  # its slots may be out of order
     # what it has at the time of a reservation, if nothing new starts
@@ -184,22 +236,6 @@ class Slot(Row):
     memory: int
 
 
-class Reservation(Row):
-    """An EASY reservation: a time and an option. It names no nodes, but how many it can lose."""
-
-    time: float  # when it begins
-    demand: int  # of the job that it is for
-    option: int  # in which that job is to start
-    kinds: int  # bit k: that option may use nodes of kind k
-    serial: int  # no other one ever has it
-    spare_large: int  # nodes with room for its large chunk then, beyond those that it needs
-    spare_small: int  # the same for large and small chunks together
-    spent_large: int  # of these, what the chunks already chosen for the job in hand take
-    spent_small: int
-    tally: int  # the last shape that has been counted for it; -1: none
-    barren: int  # the last of these that no node is left for; -1: none
-
-
 class KindRow(Row):
     """Nodes that differ in name and switch only."""
 
@@ -207,7 +243,8 @@ class KindRow(Row):
     cpus: int
     memory: int
     free: int  # GPUs, on all of them
-    idle: int  # nodes without jobs
+    idle: int  # nodes without jobs, closed ones not among them
+    closed: int  # GPUs of closed nodes that no job has
     first: int  # its members are members[first:last]
     last: int
     words: int  # of one bitmap over its members
@@ -235,89 +272,6 @@ class Bitmap(Row):
     bits: Word
 
 
-class ChunkShape(Row):
-    """Chunks that ask for the same of the same nodes, and how many nodes have room for one now.
-
-    What can never run short on any of these nodes is left out.
-    """
-
-    kinds: int  # bit k: may use nodes of kind k; not a Chunk with more behind it, for Numba
-    gpus: int
-    cpus: int
-    memory: int
-    free: int  # nodes with room now
-    watcher: int  # whose calendar is this shape's; -1: none
-
-
-class ShapeGroup(Row):
-    """Shapes that may use nodes of a kind and ask for as many GPUs and CPUs."""
-
-    gpus: int
-    cpus: int
-    first: int  # kind_shapes[first:last], by memory
-    last: int
-
-
-class KindShape(Row):
-    memory: int
-    shape: int
-
-
-class Tally(Row):
-    """Nodes with room for a shape where a chunk, if it ends too late, costs the reserved job a node
-    for a large chunk, for a small one, for both."""
-
-    serial: int  # the reservation that it was counted for
-    next: int  # the shape that was counted before this one; -1: none
-    next_barren: int  # the one before that no node was left for; -1: none
-    lost_large: int
-    lost_small: int
-    lost_both: int
-
-
-class Watcher(Row):
-    """The calendar of a shape: when nodes that have no room for it now will have, by estimate."""
-
-    shape: int  # -1: none yet
-    seen: int  # entries of the log of changed nodes that it has taken in
-    used: int  # when it was last asked
-    calendar: int  # its first block
-    blocks: int  # in use
-    block_limit: int
-
-
-class ReadyTime(Row):
-    """When a node has room by estimate; -inf: now."""
-
-    time: float
-
-
-class NodeChange(Row):
-    node: int
-
-
-class Block(Row):
-    """Neighbouring entries of a calendar."""
-
-    first: float  # time of its first entry
-    entries: int
-    place: int  # of its entries
-
-
-class Entry(Row):
-    """So many nodes have room from this time on."""
-
-    time: float
-    nodes: int
-
-
-class Candidate(Row):
-    time: float
-    gpus: int  # left
-    node_set: int
-    chunks: int
-
-
 class Demand(Row):
     """Jobs that ask for the same: where they may run, the list of those that wait."""
 
@@ -326,6 +280,7 @@ class Demand(Row):
     plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     speed: float  # of its fastest option
     tier: int  # of its partition: 0 goes first
+    partition_kinds: int  # bit k: kind k belongs to its partition
     account: int  # of its first job
     # its limits, and what one of its jobs counts for there
     link_first: int
@@ -404,6 +359,7 @@ class OptionRow(Row):
     large_kinds: int  # bit k: a node of kind k can ever host a large chunk
     small_kinds: int
     speed: float
+    charge: float  # what a job in it is charged in a second, where there is a tree
     large_shape: int
     small_shape: int
 
@@ -416,7 +372,8 @@ class Chunk(Row):
 
 class Event(Row):
     time: float
-    code: int  # job: completion; jobs + job: overrun
+    code: int  # job: completion; jobs + job: overrun; 2 * jobs + job: it may run now;
+    # 3 * jobs + number: an event of a node
 
 
 class Part(Row):
@@ -424,58 +381,3 @@ class Part(Row):
 
     node: int
     gpus: Word
-
-
-class NodeSet(Row):
-    """One node, or several that are only given out whole: then promises count them."""
-
-    kinds: int  # bit k: has nodes of kind k
-    chunks: int  # that one job can have here at most
-    gpus: int  # when idle
-    cpus: int
-    memory: int
-    first: int  # its steps from now on
-    spent: int  # chunks already chosen for the job in hand
-
-
-class Step(Row):
-    """What running and promised jobs leave of a node set from a time on, up to the next step."""
-
-    time: float
-    gpus: int
-    cpus: int
-    memory: int
-    next: int  # -1: nothing changes any more
-
-
-class Promise(Row):
-    """When a waiting job is to start under conservative backfilling."""
-
-    time: float  # inf: it has no promise
-    end: float  # by estimate
-    claim: int  # its first claim; -1: none
-    seen: int  # gains when it was last looked at
-    score: float  # in this pass
-    next_started: int  # in this pass
-
-
-class Claim(Row):
-    """What a promise takes of a node set."""
-
-    next: int
-    node_set: int
-    gpus: int
-    cpus: int
-    memory: int
-
-
-class Gain(Row):
-    node_set: int
-
-
-class Hold(Row):
-    """A whole node that a job is to have over [begin, end), for the length of a cycle."""
-
-    next: int  # the node's next one, by time
-    begin: float
-    end: float

@@ -1,7 +1,7 @@
 """Access to the simulator's state: from the world to rows and arrays.
 
 Kernels take the world `w` (a pointer) and reach rows through these accessors: `node(w, 3).gpus`,
-`demand(w, d).low`. What the rows hold is in rows.py.
+`demand(w, d).low`. What rows hold is in rows.py, reservation_rows.py and promise_rows.py.
 """
 
 from __future__ import annotations
@@ -16,40 +16,52 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
-from dovetail.simulator.kernel.rows import (
-    Bitmap,
-    Block,
+from dovetail.simulator.kernel.eligibility_rows import (
+    ArrayRow,
+    ArrayTask,
+    DependencyLink,
+    EligibilityRow,
+)
+from dovetail.simulator.kernel.outage_rows import Closure, NodeChangeEvent
+from dovetail.simulator.kernel.promise_rows import (
     Candidate,
-    Chunk,
-    ChunkShape,
     Claim,
-    Demand,
-    Entry,
-    Event,
     Gain,
     Hold,
+    NodeSet,
+    Promise,
+    Step,
+)
+from dovetail.simulator.kernel.reservation_rows import (
+    Block,
+    ChunkShape,
+    Entry,
+    KindShape,
+    NodeChange,
+    ReadyTime,
+    Reservation,
+    ShapeGroup,
+    Tally,
+    Watcher,
+)
+from dovetail.simulator.kernel.rows import (
+    Bitmap,
+    Chunk,
+    Demand,
+    Event,
     KindRow,
     KindSet,
-    KindShape,
     Level,
     LimitLink,
     LimitUse,
     Member,
-    NodeChange,
     NodeRow,
-    NodeSet,
     OptionRow,
     Part,
-    Promise,
-    ReadyTime,
-    Reservation,
     RunRow,
-    ShapeGroup,
+    ShareRow,
     Slot,
-    Step,
-    Tally,
     Tried,
-    Watcher,
     World,
 )
 
@@ -58,6 +70,7 @@ account = row_accessor(World, "accounts", AccountFacts)
 cluster_facts = row_accessor(World, "cluster", ClusterFacts)
 demand_facts = row_accessor(World, "demand_facts", DemandFacts)
 run_of = row_accessor(World, "runs", RunRow)
+share = row_accessor(World, "shares", ShareRow)
 node = row_accessor(World, "nodes", NodeRow)
 slots = row_accessor(World, "slots", Slot)
 kind = row_accessor(World, "kinds", KindRow)
@@ -80,6 +93,12 @@ option = row_accessor(World, "options", OptionRow)
 limit_link = row_accessor(World, "limit_links", LimitLink)
 limit_use = row_accessor(World, "limit_uses", LimitUse)
 tried = row_accessor(World, "tried", Tried)
+eligibility = row_accessor(World, "eligibility", EligibilityRow)
+dependency_link = row_accessor(World, "dependency_links", DependencyLink)
+array_of = row_accessor(World, "arrays", ArrayRow)
+node_event = row_accessor(World, "node_events", NodeChangeEvent)
+closure = row_accessor(World, "closures", Closure)
+array_task = row_accessor(World, "array_tasks", ArrayTask)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)

@@ -55,7 +55,7 @@ def choose(w: World, rules: Rules, job: int) -> int:
     kinds, reserved = mine.kinds, reserved_kinds(w)
     if mine.fits:
         return start_on_picked(w, rules, job, find_nodes(w, rules, job))
-    reservations.make_reservation(w, number)
+    reservations.make_reservation(w, number, job)
     mine.open = False
     return narrow(w, rules, kinds, reserved | kinds)
 

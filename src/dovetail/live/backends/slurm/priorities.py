@@ -90,7 +90,7 @@ def shares_of(text: str) -> tuple[Share, ...]:
 
 
 def _number(text: str) -> float:
-    """0 for the share that a user has of his parent's, and for none."""
+    """0 for the share that a user has of the parent's, and for none."""
     return float(text) if text.isdecimal() else 0.0
 
 
