@@ -141,8 +141,8 @@ def draw(seed: int, count: int) -> tuple[Ask, ...]:
 
 
 def _busy() -> Floats:
-    busy = np.array([how for _, _, how, _ in PEOPLE], float)
-    return busy / busy.sum()
+    busy: Floats = np.array([how for _, _, how, _ in PEOPLE], np.float64)
+    return busy / float(busy.sum())
 
 
 def _qos(shape: tuple[float, int, int, int, bool], rng: np.random.Generator) -> str:

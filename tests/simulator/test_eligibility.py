@@ -121,7 +121,7 @@ def test_jobs_that_wait_for_each_other_never_run_and_are_counted() -> None:
 
 
 def test_a_singleton_waits_for_all_earlier_jobs_of_its_user_and_name() -> None:
-    alike = {"user": "ann", "name": "nightly"}
+    alike: dict[str, Any] = {"user": "ann", "name": "nightly"}
     rows = job(0, 50, **alike), job(0, 90, **alike), job(1, 10, user="bob", name="nightly")
     start, _ = waits("1x8", *rows, job(2, 10, **alike, dependency="singleton"))
     assert start == [0, 0, 1, 90]

@@ -64,9 +64,7 @@ def add_outages(tables: Tables, cluster: Cluster, origin: float, now: float) -> 
 
 def changing_nodes(cluster: Cluster) -> set[int]:
     """Nodes that are not always there."""
-    return {
-        number for closed in (*cluster.outages, *cluster.reservations) for number in closed.nodes
-    }
+    return {number for closed in cluster.closures for number in closed.nodes}
 
 
 def _happenings(

@@ -38,7 +38,7 @@ def best_halves(learned: Checkpoint, choice: PolicyCandidate, replays: PairRepla
     return Checkpoint(learned.kind, found[best], card, learned.estimates)
 
 
-def _of(arrays: Arrays, half: str) -> dict[str, np.ndarray]:
+def _of(arrays: Arrays, half: str) -> Arrays:
     return {name: part for name, part in arrays.items() if name.startswith(f"{half}_")}
 
 

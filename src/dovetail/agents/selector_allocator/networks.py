@@ -17,8 +17,9 @@ from dovetail.policies.node_features import NODE_FEATURES
 from dovetail.policies.placement.allocator import NARROW, WIDE
 from dovetail.policies.selections import ALL
 
-FIRST_WAY = 100.0
-"""What it counts that a gang runs in the first way that has room, as with every preference."""
+FIRST_WAY = 20.0
+"""What it counts that a gang runs in the first way that has room, as with every preference: more
+than free GPUs can, and no more than learning can overcome. Other ways may be better ones."""
 
 POOLED = 32
 """Units in which the rows of a decision are summed up for the critic."""
