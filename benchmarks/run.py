@@ -14,7 +14,7 @@ from pathlib import Path
 
 QUICK = (
     "simulator", "demands", "start_up", "optimiser", "environment", "inference", "placements",
-    "lublin", "telemetry", "encoding", "training",
+    "lublin", "telemetry", "encoding", "wear", "training",
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import eligibility, events, limits, reservations
+from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, reservations
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.planned import find_nodes
+from dovetail.simulator.kernel.planned import find_nodes_or_wait
 from dovetail.simulator.kernel.queue import (
     lowest,
     pass_over_before,
@@ -80,7 +80,9 @@ def see_what_fits(w: World) -> int:
 
 @inner
 def share_usage(w: World) -> None:
-    """Fair-share factors from what every account has used."""
+    """Fair-share factors from what every account has used; a tree has its own times for it."""
+    if w.share_count > 0:
+        return
     total = 0.0
     for i in range(w.account_count):
         total += account(w, i).usage
@@ -161,6 +163,9 @@ def start(w: World, job: int, number: int) -> None:
     mine.expected = w.now + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        if w.share_count > 0:
+            mine.charge = this.charge
+            fair_tree.charge(w, mine.share, mine.charge)
     if w.limited:
         limits.count_running(w, mine.demand, 1)
     if w.linked and mine.restarts == 0:
@@ -190,7 +195,7 @@ def start_next(w: World, rules: Rules, number: int) -> bool:
     """Start the job under the demand's cursor if it can be placed, and move the cursor on."""
     at = demand(w, number).cursor
     job = waiting(w)[at]
-    chosen = find_nodes(w, rules, job)
+    chosen = find_nodes_or_wait(w, rules, job)
     if chosen < 0:
         return False
     start(w, job, chosen)

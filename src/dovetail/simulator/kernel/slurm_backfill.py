@@ -14,7 +14,6 @@ from dovetail.simulator.kernel.passes import (
     begin_pass,
     next_job,
     pass_over,
-    pass_without_backfilling,
     start_next,
 )
 from dovetail.simulator.kernel.queue import shortest_left
@@ -46,12 +45,34 @@ def advance_slurm(world: Any, rules: Rules, steps: int) -> bool:
             w.last_cycle, w.news = due, False
         before = w.events
         if go_to(w, rules, now):
-            pass_without_backfilling(w, rules)
+            run_main_scheduler(w, rules)
         w.news |= w.events > before
         if w.news and w.active_count > 0 and now >= w.last_cycle + w.cycle_interval:
             w.last_cycle = now
             w.news = run_cycle(w, rules)
     return True
+
+
+@inner
+def run_main_scheduler(w: World, rules: Rules) -> None:
+    """Start jobs in order; one that cannot closes all nodes of its partition to those after it."""
+    fitting = begin_pass(w, rules)
+    while fitting > 0:
+        number = next_job(w, rules)
+        if number < 0:
+            break
+        kinds, part = demand(w, number).kinds, demand(w, number).partition_kinds
+        closed = kinds & ~w.closed_kinds == 0
+        if closed or not (demand(w, number).fits and start_next(w, rules, number)):
+            w.closed_kinds |= part
+            demand(w, number).open = False
+        fitting = 0
+        for i in range(w.active_count):
+            other = demand(w, demand(w, i).active)
+            if other.fits and other.kinds & kinds:
+                other.fits = demand_fits(w, demand(w, i).active, -math.inf)
+            fitting += other.open and other.fits and other.kinds & ~w.closed_kinds != 0
+    w.closed_kinds = 0
 
 
 @inner
