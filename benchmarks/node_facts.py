@@ -59,7 +59,7 @@ def _row(nodes: int, ways: dict[str, Placement]) -> dict[str, Any]:
             spent.append(time.process_time() - began)
         starts.append(simulation.schedule().start)
         row[f"{name}_seconds"] = round(min(spent), 3)
-    assert np.array_equal(*starts)
+    assert np.array_equal(starts[0], starts[1])
     row["ratio"] = round(row["rank_seconds"] / row["preference_seconds"], 2)
     return row
 

@@ -44,7 +44,7 @@ from dovetail.testing.schedules import check_replays  # noqa: E402
 from tests.builders import cluster_of, estimates_of, job, trace_of  # noqa: E402
 from tests.envs.selector_allocator.scenes import small_pair_pool  # noqa: E402
 
-TINY = {
+TINY: dict[str, Any] = {
     "epochs": 8, "episodes_per_epoch": 12, "length": 64, "windows": 8,
     "environments": 6, "validate_every": 1, "estimates": "exact", "imitated": 6, "wait": 1.0,
     "search_epochs": 0, "replays": 2, "batch": 1, "population": 4, "replay_length": 200,

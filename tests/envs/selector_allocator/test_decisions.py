@@ -68,8 +68,8 @@ def test_what_passes_beyond_the_base_pair_is_charged_when_it_passes() -> None:
         world, first = stage.worlds[0], int(pool.base_first[window])
         about = int(pool.windows.carried[window]), float(pool.windows.begin[window]), 44
         theirs = pool.base_runs[first : first + int(world["job_count"])]
-        ours, base = (accrued(world, runs, *about) for runs in (own_runs(world), theirs))
-        passed = np.array(ours) - base
+        passed = np.array(accrued(world, own_runs(world), *about))
+        passed = passed - np.array(accrued(world, theirs, *about))
         share = (passed - charged) / np.maximum(pool.base[window], 1)
         assert reward == pytest.approx(-float(weights @ share), abs=1e-9)
         charged = passed

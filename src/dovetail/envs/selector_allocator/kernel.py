@@ -25,7 +25,8 @@ from dovetail.envs.batch_kernel import (
     load_window,
     own_left,
 )
-from dovetail.envs.selector_allocator.reward import RUN, accrue, own_runs
+from dovetail.envs.reward import RUN
+from dovetail.envs.selector_allocator.reward import accrue, own_runs
 from dovetail.envs.visible_jobs import SHOWN, show
 from dovetail.policies.features import FEATURES, Matrix, describe_jobs
 from dovetail.policies.node_features import NODE_FEATURES, describe_classes
