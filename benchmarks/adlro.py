@@ -1,7 +1,7 @@
 """Jobs to GPUs of three types: ADLRO's networks against rules, on 20 episodes kept from training.
 
 python -m benchmarks.run adlro        # about a quarter of an hour of one core
-python -m benchmarks.adlro cnn        # the same with one of the networks; others stay at their start
+python -m benchmarks.adlro cnn        # with one of the networks only
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ PUBLISHED = {
 }
 """Completion time (s), jobs an hour, utilisation (%) as the paper has them, on its own workload."""
 
-FROM_INDEX = DqnConfig(steps=30_000, exploration=0.1, settling=0.15, learning_rate=3e-4)
+FROM_INDEX = DqnConfig(steps=100_000, exploration=0.1, settling=0.15, learning_rate=3e-4)
 TRAININGS = {
-    "cnn": DqnConfig(steps=60_000),
+    "cnn": DqnConfig(steps=120_000),
     "pairs": FROM_INDEX,
     "types": FROM_INDEX,
 }

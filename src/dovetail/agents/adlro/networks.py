@@ -91,7 +91,7 @@ class PairNetwork(nn.Module):
             for name, layer in layers.items()
         }
         for name in ("last", "wait_last"):  # there the index counts as it is
-            found[name] /= float(self.gain)
+            found[name] /= float(self.gain.detach())
         return found
 
 
