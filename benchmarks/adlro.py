@@ -1,7 +1,7 @@
 """Jobs to GPUs of three types: ADLRO's networks against rules, on 20 episodes kept from training.
 
 python -m benchmarks.run adlro        # about a quarter of an hour of one core
-python -m benchmarks.adlro cnn        # with one of the networks only
+python -m benchmarks.adlro cnn        # the same with one network; others stay at their start
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def trained(name: str) -> tuple[AdlroTraining, dict[str, Any]]:
         }
         KEPT.mkdir(parents=True, exist_ok=True)
         weights = network.state_dict()
-        arrays = {part: tensor.numpy() for part, tensor in weights.items()}
-        np.savez(path, about=np.array(json.dumps(about)), **arrays)
+        arrays: dict[str, Any] = {part: tensor.numpy() for part, tensor in weights.items()}
+        np.savez(path, **arrays, about=np.array(json.dumps(about)))
     looks = tuple(about["validation_looks"])
     return AdlroTraining(network, about["validation_start"], looks, about["kept_look"]), about
 

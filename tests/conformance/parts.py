@@ -54,7 +54,8 @@ SHORT: dict[str, dict[str, Any]] = {
     "adlro": {"steps": 2_000, "jobs": 20, "estimates": "noisy:1"},
     "selector-allocator": {
         "imitated": 2, "imitation_passes": 1, "epochs": 1, "episodes_per_epoch": 4, "length": 32,
-        "windows": 4, "validation_windows": 2, "environments": 2, "validate_every": 1,
+        "windows": 4, "environments": 2, "validate_every": 1, "search_epochs": 1, "population": 4,
+        "replays": 2, "batch": 1, "replay_length": 200,
         "estimates": "noisy:1",
     },
 }  # fmt: skip
