@@ -53,9 +53,9 @@ PUBLISHED = {
 }
 """Completion time (s), jobs an hour, utilisation (%) as the paper has them, on its own workload."""
 
-FROM_INDEX = DqnConfig(steps=30_000, exploration=0.1, settling=0.15, learning_rate=3e-4)
+FROM_INDEX = DqnConfig(steps=100_000, exploration=0.1, settling=0.15, learning_rate=3e-4)
 TRAININGS = {
-    "cnn": DqnConfig(steps=60_000),
+    "cnn": DqnConfig(steps=120_000),
     "pairs": FROM_INDEX,
     "types": FROM_INDEX,
 }
@@ -117,8 +117,8 @@ def trained(name: str) -> tuple[AdlroTraining, dict[str, Any]]:
         }
         KEPT.mkdir(parents=True, exist_ok=True)
         weights = network.state_dict()
-        arrays = {part: tensor.numpy() for part, tensor in weights.items()}
-        np.savez(path, about=np.array(json.dumps(about)), **arrays)
+        arrays: dict[str, Any] = {part: tensor.numpy() for part, tensor in weights.items()}
+        np.savez(path, **arrays, about=np.array(json.dumps(about)))
     looks = tuple(about["validation_looks"])
     return AdlroTraining(network, about["validation_start"], looks, about["kept_look"]), about
 

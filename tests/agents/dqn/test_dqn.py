@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dovetail.agents.dqn.replay import ReplayMemory
-from dovetail.domain.jobs import Ints
+from dovetail.domain.jobs import Bools, Floats, Ints
+from dovetail.envs.batch import Seen
 
 torch = pytest.importorskip("torch")
 
@@ -49,8 +50,10 @@ class Corridor:
 
     def __init__(self, count: int) -> None:
         self.count, self.room = count, np.zeros(count, np.int64)
-        self.rewards, self.elapsed = np.zeros(count), np.ones(count)
-        self.dones = np.zeros(count, np.bool_)
+        self.rewards: Floats = np.zeros(count)
+        self.elapsed: Floats = np.ones(count)
+        self.dones: Bools = np.zeros(count, np.bool_)
+        self.seen: Seen = {}
         self._show()
 
     def _show(self) -> None:
@@ -94,5 +97,5 @@ def test_a_reward_that_comes_late_is_learned() -> None:
     corridor = Corridor(8)
     learner = DqnLearner(Table, corridor, config, lambda: np.zeros(8, np.int64))
     network = learner.train()
-    rooms = {"room": np.eye(3, dtype=np.float32), "mask": np.ones((3, 2), np.int8)}
+    rooms: Seen = {"room": np.eye(3, dtype=np.float32), "mask": np.ones((3, 2), np.int8)}
     assert greedy(network, rooms).tolist() == [1, 1, 1]

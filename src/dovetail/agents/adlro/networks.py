@@ -91,7 +91,7 @@ class PairNetwork(nn.Module):
             for name, layer in layers.items()
         }
         for name in ("last", "wait_last"):  # there the index counts as it is
-            found[name] /= float(self.gain)
+            found[name] /= float(self.gain.detach())
         return found
 
 
@@ -123,7 +123,7 @@ class ConvolutionNetwork(nn.Module):
         matrix = self.matrix(seen["gpus"].transpose(1, 2))
         flat = torch.cat([matrix, mean, seen["queue"]], dim=1)
         shared = self.shared(flat)
-        e, job = mask[:, :-1].unflatten(1, (-1, types)).amax(dim=2).nonzero(as_tuple=True)
+        e, job = mask[:, :-1].reshape(len(mask), -1, types).amax(dim=2).nonzero(as_tuple=True)
         by_job = self.last(torch.relu(shared[e] + self.job(jobs[e, job])))
         values = torch.zeros(*jobs.shape[:2], types).index_put((e, job), by_job).flatten(1)
         wait = self.wait(torch.relu(shared))

@@ -28,8 +28,8 @@ def facts_of(seen: Seen) -> AssignmentFacts:
     free, total, ready, mean = (np.zeros((len(jobs), count), np.float32) for _ in range(4))
     for number in range(count):
         own = types == number
-        some = idle[:, own].any(axis=1)
-        usable = idle[:, own] | ~some[:, None]
+        none = idle[:, own].sum(axis=1) == 0
+        usable = idle[:, own] | none[:, None]
         speed[..., number] = np.where(usable[:, None], speeds[..., own], 0.0).max(axis=-1)
         free[:, number], total[:, number] = idle[:, own].sum(axis=1), own.sum()
         ready[:, number], mean[:, number] = left[:, own].min(axis=1), left[:, own].mean(axis=1)

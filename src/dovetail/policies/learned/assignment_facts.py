@@ -61,8 +61,7 @@ class AssignmentFeatures(NamedTuple):
         a maximum takes the largest, made it wait for ever.
         """
         suits = self.valid & (self.pairs[..., SHARE] > SUITS)
-        found: Flags = ~suits.any(axis=(-1, -2))
-        return found
+        return np.asarray(~suits.any(axis=(-1, -2)))
 
 
 def describe_assignment(facts: AssignmentFacts) -> AssignmentFeatures:
