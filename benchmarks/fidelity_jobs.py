@@ -142,7 +142,8 @@ def draw(seed: int, count: int) -> tuple[Ask, ...]:
 
 def _busy() -> Floats:
     busy: Floats = np.array([how for _, _, how, _ in PEOPLE], np.float64)
-    return busy / float(busy.sum())
+    shares: Floats = busy / busy.sum()
+    return shares
 
 
 def _qos(shape: tuple[float, int, int, int, bool], rng: np.random.Generator) -> str:

@@ -76,20 +76,23 @@ def capture(slurm: Cluster, folder: Path) -> None:
     whole = ("--exclusive", "--account=genes", "--mem=1024")
     for gpus in (1, 1, 0):
         slurm.submit(gpus, 5000, user="mail", minutes=200, extra=whole)
+    # From now on only who fills the nodes is charged, and ranks no longer change.
+    slurm.wait_until(lambda: _shares(_sshare(slurm))[0]["genes", "mail"] > 1500, 60, every=0.5)
     for job in WAITING:
         slurm.submit(
             job.gpus, 5, user=job.user, minutes=job.minutes, partition=job.partition,
             extra=job.words,
         )  # fmt: skip
     slurm.wait_until(lambda: len(slurm.site_factors()) == len(WAITING), 30)
-    before = ""
-    while before != (told := slurm.run(["sshare", "-a", "-l", "-P"]).stdout):
-        before = told
-        (folder / "sprio.txt").write_text(slurm.run(["sprio", "-h", "-o", NUMBERS]).stdout)
-    (folder / "sshare.txt").write_text(told)
+    (folder / "sprio.txt").write_text(slurm.run(["sprio", "-h", "-o", NUMBERS]).stdout)
+    (folder / "sshare.txt").write_text(_sshare(slurm))
     (folder / "assoc.txt").write_text(slurm.run(["sacctmgr", "-P", "show", "assoc", "tree"]).stdout)
     (folder / "qos.txt").write_text(slurm.run(["sacctmgr", "-P", "show", "qos"]).stdout)
     (folder / "slurm.conf").write_text(slurm.layout.slurm_conf.read_text())
+
+
+def _sshare(slurm: Cluster) -> str:
+    return slurm.run(["sshare", "-a", "-l", "-P"]).stdout
 
 
 def differences(folder: Path) -> list[str]:
