@@ -55,7 +55,7 @@ bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on four histori
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding wear
 
 bench-mig: $(VENV)/.dev  ## train and compare on sliced GPUs, half an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run mig

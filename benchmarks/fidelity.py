@@ -127,7 +127,7 @@ def measured_pause(path: Path) -> float:
         start = int(row["Start"])
         before = [end for end, others in ends if since < end <= start and own & others]
         gaps += [start - max(before)] if before else []
-    return float(np.median([gap for gap in gaps if gap <= NO_CYCLE] or [0.0]))
+    return float(np.median([gap for gap in gaps if gap <= NO_CYCLE] or [0]))
 
 
 def _figures(gap: Gap | None) -> dict[str, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.domain.jobs import Floats
 from tests.live.slurm.clients import Job
 from tests.live.slurm.options import (
     Account,
@@ -139,9 +140,9 @@ def draw(seed: int, count: int) -> tuple[Ask, ...]:
     )  # fmt: skip
 
 
-def _busy() -> np.ndarray:
-    busy = np.array([how for _, _, how, _ in PEOPLE], float)
-    return busy / busy.sum()
+def _busy() -> Floats:
+    busy: Floats = np.array([how for _, _, how, _ in PEOPLE], np.float64)
+    return busy / float(busy.sum())
 
 
 def _qos(shape: tuple[float, int, int, int, bool], rng: np.random.Generator) -> str:

@@ -91,13 +91,14 @@ def run() -> dict[str, Any]:
 
 def _over_seeds(policy: str, kind: Kind) -> dict[str, Any]:
     runs = [updates(policy, kind, seed) for seed in SEEDS]
+    means = [round(statistics.mean(run[1:]), 2) for run in runs]
     found = {
         "first": [run[0] for run in runs],
-        "means": [round(statistics.mean(run[1:]), 2) for run in runs],
+        "means": means,
         "median": statistics.median(sent for run in runs for sent in run[1:]),
         "most": max(sent for run in runs for sent in run[1:]),
     }
-    mean = round(statistics.mean(found["means"]), 2)
+    mean = round(statistics.mean(means), 2)
     print(kind, policy, mean, found, flush=True)
     return {"mean": mean, "kept": mean < GOAL, **found}
 

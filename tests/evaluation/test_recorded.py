@@ -15,7 +15,8 @@ from dovetail.evaluation.comparison import Comparison, compare
 from dovetail.evaluation.recorded import gap_of
 from dovetail.evaluation.report.report import report_html
 from dovetail.evaluation.report.table import caption, grid
-from dovetail.policies.configured import AS_CONFIGURED, configured_policy
+from dovetail.policies.configured import configured_policy
+from dovetail.policies.ordering.as_configured import AS_CONFIGURED
 from dovetail.policies.policy import PolicyLike
 from tests.builders import cluster_of, job, trace_of
 

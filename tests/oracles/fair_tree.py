@@ -42,11 +42,10 @@ class FairTree:
             self.usage[user] *= 2.0 ** (-(now - self.last) / self.half_life)
         self.last = now
         self.total = {"root": 0.0, **dict.fromkeys(self.accounts, 0.0)}
-        order = list(self.breadth_first())
-        below = {user: self.usage[user] for user in self.users}
-        for account, user in reversed(order):
-            parent = self.parent(account or "", user or "")
-            self.total[parent] += below[account, user] if user else self.total[account or ""]
+        for one in reversed(list(self.breadth_first())):
+            account, name = one
+            parent = self.parent(account or "", name or "")
+            self.total[parent] += self.usage[one] if name else self.total[account or ""]
         self.rank = self.untied = len(self.users)
         self.walk("root", tied=False)
 

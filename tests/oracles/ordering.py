@@ -50,6 +50,10 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return -estimate
         case "saf" | "careful":
             return gpus * estimate
+        case "saf-1.5":
+            return gpus * math.sqrt(gpus) * estimate
+        case "saf-2":
+            return gpus * gpus * estimate
         case "wfp3":
             x = wait / estimate
             return -(x * x * x) * gpus

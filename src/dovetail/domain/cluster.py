@@ -152,7 +152,7 @@ class Cluster:
                 raise ClusterError(f"partition {part.name}: no nodes")
             if not all(0 <= index < len(self.nodes) for index in part.nodes):
                 raise ClusterError(f"partition {part.name}: names a node that does not exist")
-        closed = [index for one in (*self.outages, *self.reservations) for index in one.nodes]
+        closed = [index for one in self.closures for index in one.nodes]
         if len(closed) > MAX_CLOSURES:
             raise ClusterError(f"{self.name}: {len(closed):,} outages of nodes, expected fewer")
         if not all(0 <= index < len(self.nodes) for index in closed):
@@ -191,6 +191,11 @@ class Cluster:
     def has_features(self) -> bool:
         """Whether any node names one; else nobody is bound to them."""
         return any(node.features for node in self.nodes)
+
+    @property
+    def closures(self) -> list[Outage | NodeReservation]:
+        """All that takes nodes away."""
+        return [*self.outages, *self.reservations]
 
     @property
     def requeues(self) -> bool:
@@ -274,8 +279,8 @@ class Cluster:
         if self.licenses:
             text += repr(sorted(self.licenses.items()))
         if self.outages or self.reservations:
-            closed = (*self.outages, *self.reservations)
-            text += repr([(sorted(c.nodes), c.start, c.end, type(c).__name__) for c in closed])
+            closed = [(sorted(c.nodes), c.start, c.end, type(c).__name__) for c in self.closures]
+            text += repr(closed)
             text += repr(([outage.state for outage in self.outages], self.requeues))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -172,6 +172,7 @@ class Placement:
     uses_time: bool = False  # the preference looks at how long the node stays busy
     weights: Floats = field(default_factory=lambda: np.empty(0))  # its parameters
     optimiser: Optimiser | None = None  # asked where there is a choice; `prefer` where it fails
+    assigner: Optimiser | None = None  # asked about jobs of one GPU: what it does not start, waits
     rank: LazyFunction | None = None  # made by `ranking` (domain.node_classes); likewise
     about: str = ""  # one line for lists; empty: the first of the preference's docstring
 

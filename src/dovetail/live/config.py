@@ -47,6 +47,7 @@ class ActConfig:
     knob: str = "sitefactor"  # or "priority": frozen, as in the paper
     horizon: int = 1000  # jobs at the head of the order that get a factor
     hints: bool = False  # pin jobs that start now to the node that the policy chose
+    speeds: str = ""  # a cluster file whose [speed] and [kind_speed.KIND] hold; empty: all alike
     partitions: tuple[str, ...] = ()  # only these; empty: all
     exclude_partitions: tuple[str, ...] = ()  # jobs of these are left alone
     exclude_accounts: tuple[str, ...] = ()  # likewise

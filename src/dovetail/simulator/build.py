@@ -144,6 +144,7 @@ class Tables:
             if name in (self.world.dtype.names or ()):
                 self.world[name] = table.ctypes.data
         self.world["now"] = jobs.submit[0]
+        self.world["assigned_at"] = -np.inf
         self.world["job_count"] = len(jobs)
         self.world["node_count"] = len(cluster.nodes)
         self.world["kind_count"] = len(kinds)

@@ -7,7 +7,7 @@ and are left to the ordering.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -111,13 +111,14 @@ def _members(partition: str | None, cluster: Cluster) -> list[Node]:
 
 
 def _total(name: str, nodes: Iterable[Node]) -> float:
-    of_node = {
+    of_node: dict[str, Callable[[Node], float]] = {
         "cpu": lambda node: node.cpus,
         "mem": lambda node: node.memory_gb * 1024.0,
         "node": lambda node: 1.0,
-        "gres/gpu": lambda node: node.gpus,
-    }[name]
-    return float(sum(value for node in nodes if math.isfinite(value := of_node(node))))
+        "gres/gpu": lambda node: float(node.gpus),
+    }
+    amounts = map(of_node[name], nodes)
+    return sum(amount for amount in amounts if math.isfinite(amount))
 
 
 def _names(names: Names) -> tuple[str | None, ...]:

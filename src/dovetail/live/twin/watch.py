@@ -17,6 +17,7 @@ from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.live.twin.comparison import Twin, summarised
+from dovetail.live.twin.model_drift import model_drift
 from dovetail.live.twin.order import Order, slurm_order
 from dovetail.live.twin.promise_watch import look_at_promises
 from dovetail.live.twin.replay import TwinWaits, twin_waits
@@ -90,8 +91,10 @@ class TwinWatch:
             if waits is not None:
                 twin = summarised(waits, -math.inf)
                 LOG.info("twin: %s", twin)
+                drift = self._drift(config.twin.days * 24.0)
                 controller.comparison = replace(
                     controller.comparison,
+                    drift=drift,
                     difference=twin.ours / max(1.0, twin.slurm) - 1.0,
                     error=twin.error,
                     bias=controller.comparison.bias if twin.active else bias_of(twin),
@@ -113,6 +116,21 @@ class TwinWatch:
                 )
             spent = controller.clocks.steady() - steady
             self._next_check = steady + max(CHECK, spent / SHARE)
+
+    def _drift(self, hours: float) -> float:
+        """How far recent jobs are from those of the training; it is logged in words."""
+        past, policy = self._controller.journal.past, self._controller.config.policy
+        try:
+            until = past.last_wall()
+            recent = recorded_schedule(past, until - hours * HOUR, until)
+            found = model_drift(policy, recent.trace.jobs)
+        except Exception as error:  # as with the twin
+            LOG.warning("drift is not known: %s: %s", type(error).__name__, error)
+            return math.nan
+        if found is None:
+            return math.nan
+        LOG.info("jobs of late against those that the model was trained on: %s", found.sentence())
+        return found.distance
 
     def _waits(self, hours: float) -> TwinWaits | None:
         past = self._controller.journal.past

@@ -9,7 +9,7 @@ from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, re
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.planned import find_nodes
+from dovetail.simulator.kernel.planned import find_nodes_or_wait
 from dovetail.simulator.kernel.queue import (
     lowest,
     pass_over_before,
@@ -195,7 +195,7 @@ def start_next(w: World, rules: Rules, number: int) -> bool:
     """Start the job under the demand's cursor if it can be placed, and move the cursor on."""
     at = demand(w, number).cursor
     job = waiting(w)[at]
-    chosen = find_nodes(w, rules, job)
+    chosen = find_nodes_or_wait(w, rules, job)
     if chosen < 0:
         return False
     start(w, job, chosen)

@@ -74,6 +74,8 @@ class World(Row):
     closed_kinds: int  # bit k: in this pass nothing more starts on nodes of kind k
     planner: int  # address of a function that picks nodes for a job; 0: none
     ranker: int  # address of a function that ranks classes of nodes; 0: none
+    assigner: int  # address of a function that starts jobs of one GPU or lets them wait; 0: none
+    assigned_at: float  # when it said last that nothing more starts at that moment
     class_count: int  # classes of nodes found by the search in hand
     # conservative backfilling: promises and what they leave
     set_count: int  # node sets; 0: nobody is promised anything

@@ -46,7 +46,7 @@ def cluster_to_toml(cluster: Cluster) -> str:
     for association in cluster.associations:
         lines += _association_table(association)
     lines += _numbers("licenses", cluster.licenses)
-    for closed in (*cluster.outages, *cluster.reservations):
+    for closed in cluster.closures:
         lines += _closed_table(closed, cluster)
     if cluster.slurm:
         lines += ["[slurm]", *(f"{name} = {quote(v)}" for name, v in cluster.slurm.items()), ""]
