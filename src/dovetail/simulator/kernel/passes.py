@@ -9,7 +9,7 @@ from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, re
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.planned import find_nodes_or_wait
+from dovetail.simulator.kernel.planned import find_nodes_or_wait, is_assigned
 from dovetail.simulator.kernel.queue import (
     lowest,
     pass_over_before,
@@ -245,8 +245,10 @@ def easy_pass(w: World, rules: Rules) -> None:
             if start_next(w, rules, number):
                 run_of(w, job).backfilled = kinds & reserved_kinds != 0
                 fitting = narrow(w, rules, kinds, reserved_kinds)
-            elif kinds & reserved_kinds:  # too long on the slower of several GPU types, or a
-                pass_over(w, rules, number)  # gang that takes too much
+            elif kinds & reserved_kinds or is_assigned(w, job):
+                # Too long on the slower of several GPU types, a gang that takes too much, or a job
+                # that waits by choice: what is free is not kept for that one.
+                pass_over(w, rules, number)
             else:  # too long for a node that is to be closed
                 if reservations.make_reservation(w, number, job):
                     reserved_kinds |= kinds

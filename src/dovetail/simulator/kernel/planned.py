@@ -67,7 +67,7 @@ def find_nodes(w: World, rules: Rules, job: int) -> int:
 @inner
 def find_nodes_or_wait(w: World, rules: Rules, job: int) -> int:
     """The same; -1 also where the placement lets a job of one GPU wait for a better one."""
-    if w.assigner != 0 and _takes_one_gpu(w, job):
+    if is_assigned(w, job):
         if w.assigned_at == w.now:  # it is not asked again about each job of a long queue
             return -1
         chosen = _ask(w.assigner, job)
@@ -77,7 +77,10 @@ def find_nodes_or_wait(w: World, rules: Rules, job: int) -> int:
 
 
 @inner
-def _takes_one_gpu(w: World, job: int) -> bool:
+def is_assigned(w: World, job: int) -> bool:
+    """Whether an assigner decides about the job: one of one GPU."""
+    if w.assigner == 0:
+        return False
     mine = demand(w, run_of(w, job).demand)
     this = option(w, mine.option_first)
     return mine.plannable and this.many + this.few == 1 and large(w, mine.option_first).gpus == 1
