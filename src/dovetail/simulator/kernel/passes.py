@@ -246,8 +246,8 @@ def easy_pass(w: World, rules: Rules) -> None:
                 run_of(w, job).backfilled = kinds & reserved_kinds != 0
                 fitting = narrow(w, rules, kinds, reserved_kinds)
             elif kinds & reserved_kinds or is_assigned(w, job):
-                # Too long on the slower of several GPU types, a gang that takes too much, or it
-                # waits by choice.
+                # Too long on the slower of several GPU types, a gang that takes too much, or a job
+                # that waits by choice: what is free is not kept for that one.
                 pass_over(w, rules, number)
             else:  # too long for a node that is to be closed
                 if reservations.make_reservation(w, number, job):
