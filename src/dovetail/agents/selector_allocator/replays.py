@@ -1,7 +1,7 @@
 """What a pair makes of replays, against what the choice makes of the same jobs.
 
-    with open_replays(lesson, history, config) as replays:
-        replays.validate(arrays)       # Score: below 0 is better than the choice
+`open_replays` holds the players; `validate` scores exported networks: below 0 is better than the
+choice.
 
 Windows of the environment are short and end with an empty queue; what counts in the end are long
 replays of the exported networks. So these are what the linear start is searched on, what the best
