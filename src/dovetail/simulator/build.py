@@ -25,10 +25,12 @@ from dovetail.domain.policy import (
     SlurmBackfill,
     Varies,
 )
-from dovetail.simulator.kernel import promise_rows, reservation_rows, rows
+from dovetail.simulator.kernel import promise_rows, queue_rows, reservation_rows, rows
+from dovetail.simulator.kernel.openings import HEAPS
 from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
+from dovetail.simulator.needs import need_tables
 from dovetail.simulator.shapes import shape_tables
 
 Table = NDArray[Any]
@@ -72,6 +74,7 @@ class Tables:
         levels, words = _levels(kinds, most)
         options, chunks = _options(every)
         shapes = shape_tables(options, chunks, kinds)
+        needed = need_tables(options, shapes.shapes)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
         self.exclusive = exclusive_of(jobs, cluster)
@@ -101,7 +104,9 @@ class Tables:
         self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
         self.demand_facts = _demand_facts(every, kinds)
         self.kind_sets = _kind_sets(self.demands)
+        self.turns = new_table(queue_rows.Turn, 2 * len(every))
         self.options, self.chunks = options, chunks
+        self.needs, self.need_chains, self.need_words = needed.needs, needed.chains, needed.words
         self.waiting = np.zeros(len(jobs), np.int64)
         self.scores = np.zeros(len(jobs))
         self.gates = np.zeros(len(jobs))
@@ -112,6 +117,9 @@ class Tables:
         self.pending_events = new_table(rows.Event, 2 * len(jobs))
         self.part_table = new_table(rows.Part, parts)
         self.holds = new_table(promise_rows.Hold, parts)
+        heaps = HEAPS if isinstance(backfill, SlurmBackfill) else 0
+        self.opening_heaps = new_table(promise_rows.OpeningHeap, heaps)
+        self.openings = new_table(promise_rows.Opening, heaps * len(cluster.nodes))
         self.reservations = new_table(reservation_rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.placement_parameters = np.append(
@@ -133,6 +141,7 @@ class Tables:
         self.world["account_count"] = account_count
         self.world["demand_count"], self.world["kind_set_count"] = len(every), len(self.kind_sets)
         self.world["shape_count"], self.world["watcher_count"] = len(shapes.shapes), shapes.watched
+        self.world["chain_count"] = needed.chain_count
         self.world["most_gpus"] = most
         self.world["most_slots"] = slots
         self.world["free_gpus"] = cluster.total_gpus
@@ -254,13 +263,17 @@ def _levels(kinds: list[Kind], most: int) -> tuple[Table, Table]:
 
 
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:
-    flat = [(group, option) for options in every for group, option in _grouped(options)]
+    flat = [
+        (number, group, option)
+        for number, options in enumerate(every)
+        for group, option in _grouped(options)
+    ]
     table = new_table(rows.OptionRow, len(flat))
     chunks = new_table(rows.Chunk, 2 * len(table))
-    for i, (group, option) in enumerate(flat):
+    for i, (number, group, option) in enumerate(flat):
         table[i] = (
             group, option.many, option.few, option.large_kinds, option.small_kinds, option.speed,
-            -1, -1,
+            -1, -1, number, -1, -1, -1,
         )  # fmt: skip
         chunks[2 * i], chunks[2 * i + 1] = option.large, option.small
     return table, chunks
@@ -289,7 +302,8 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     table["option_first"] = table["option_last"] - counts
     table["first"] = table["low"] = table["high"] = np.cumsum(queued) - queued
     table["shortest"] = np.inf
-    table["active_at"] = -1
+    for column in ("active_at", "turn", "passer", "behind"):
+        table[column] = -1
     return table
 
 
@@ -298,6 +312,9 @@ def _kind_sets(demands: Table) -> Table:
     distinct, demands["kind_set"] = np.unique(demands["kinds"], return_inverse=True)
     table = new_table(rows.KindSet, len(distinct))
     table["kinds"] = distinct
+    sizes = np.bincount(demands["kind_set"])
+    table["turn_first"] = np.cumsum(sizes) - sizes
+    table["closed"] = -1
     return table
 
 

@@ -9,7 +9,8 @@ from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import limits, promises
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.heap import sort_by_score
-from dovetail.simulator.kernel.passes import see_what_fits, share_usage, start
+from dovetail.simulator.kernel.pass_opening import see_what_fits, share_usage
+from dovetail.simulator.kernel.passes import start
 from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import lowest, remove, rescore, takes_too_much
 from dovetail.simulator.kernel.rows import World
@@ -49,7 +50,7 @@ def _begin_pass(w: World, rules: Rules) -> None:
     rows, values = waiting(w), scores(w)
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
-        mine.latest_end, mine.behind = math.inf, False
+        mine.latest_end = math.inf
         for at in range(mine.low, mine.high):
             if values[at] == math.inf:
                 promises.release(w, rows[at])

@@ -13,8 +13,8 @@ from dovetail.simulator.kernel.state import candidate, hold, node, option, ready
 @inner
 def clear(w: World) -> None:
     """Forget every plan."""
-    for number in range(w.node_count):
-        node(w, number).hold = -1
+    for i in range(w.hold_count):
+        node(w, hold(w, i).node).hold = -1
     w.hold_count = 0
 
 
@@ -23,7 +23,7 @@ def add_hold(w: World, number: int, begin: float, end: float) -> None:
     """Keep a node for [begin, end); a node's holds do not overlap and are kept in order."""
     new = w.hold_count
     w.hold_count += 1
-    hold(w, new).begin, hold(w, new).end = begin, end
+    hold(w, new).node, hold(w, new).begin, hold(w, new).end = number, begin, end
     after, before = node(w, number).hold, -1
     while after >= 0 and hold(w, after).begin < begin:
         before, after = after, hold(w, after).next
@@ -60,14 +60,13 @@ def next_begin(w: World, number: int, watcher: int, after: float, length: float)
 
 
 @inner
-def common_begin(w: World, number: int, length: float) -> float:
-    """The earliest time at which enough nodes can take all chunks of an option at once.
+def common_begin(w: World, number: int, begin: float, length: float) -> float:
+    """The earliest time from `begin` on at which enough nodes take all chunks of an option at once.
 
     Every node names the earliest time that suits it; the n-th earliest of these is a bound
     that no solution beats. Raise the time to it until the nodes agree.
     """
     this = option(w, number)
-    begin = w.now
     while True:
         bound = _nth_begin(w, this.large_shape, begin, length, this.many)
         if this.few > 0:

@@ -6,6 +6,7 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.domain.jobs import Floats
+from dovetail.simulator.kernel import needs, turns
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import WORST, Rules, score_one
 from dovetail.simulator.kernel.state import (
@@ -33,7 +34,10 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
         demand(w, w.active_count).active = number
         w.active_count += 1
         mine.shortest = math.inf
-    mine.shortest = min(mine.shortest, job_facts(w, job).reserve)
+        needs.begin_waiting(w, number)
+    if job_facts(w, job).reserve < mine.shortest:
+        mine.shortest = job_facts(w, job).reserve
+        needs.note_shorter(w, number)
     mine.queued_gpus += job_facts(w, job).gpus
     score, at = 0.0, mine.high
     if not (rules.unsorted or rules.heads_only):
@@ -50,6 +54,8 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
             rows[i], values[i] = rows[i - 1], values[i - 1]
         mine.high += 1
     rows[at], values[at] = job, score
+    if at == mine.low and not (rules.unsorted or rules.heads_only):
+        turns.note_first_job(w, number)
 
 
 @inner
@@ -64,10 +70,23 @@ def _position(values: Floats, low: int, high: int, score: float) -> int:
 
 
 @inner
+def position(w: World, low: int, high: int, score: float, job: int) -> int:
+    """The first place of a list in order that is not before (score, job)."""
+    rows, values = waiting(w), scores(w)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < score or (values[middle] == score and rows[middle] < job):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
 def remove(w: World, rules: Rules, number: int, at: int) -> int:
     """Take the job at a position off its list; returns where the one after it is now."""
     mine, rows, values = demand(w, number), waiting(w), scores(w)
-    after = at
+    after, was_first = at, at == mine.low
     mine.queued_gpus -= job_facts(w, rows[at]).gpus
     if rules.unsorted:
         rows[at], values[at] = rows[mine.high - 1], values[mine.high - 1]
@@ -84,6 +103,8 @@ def remove(w: World, rules: Rules, number: int, at: int) -> int:
         mine.high -= 1
     if mine.low == mine.high:
         _deactivate(w, number)
+    if was_first and not (rules.unsorted or rules.heads_only):
+        turns.note_first_job(w, number)
     return after
 
 
@@ -97,6 +118,7 @@ def _deactivate(w: World, number: int) -> None:
     mine.active_at = -1
     mine.low = mine.high = mine.first
     mine.open = mine.fits = False
+    needs.end_waiting(w, number)
 
 
 @inner
@@ -159,10 +181,14 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
 
 
 @inner
-def shortest_left(w: World, rules: Rules, number: int) -> float:
-    """The lowest estimate among the jobs of a demand that this pass has not passed over."""
+def shortest_left(w: World, rules: Rules, number: int, most: int) -> float:
+    """The lowest estimate among the jobs of a demand that this pass has not passed over.
+
+    Only so many of the next are looked at.
+    """
     mine, rows, values, shortest = demand(w, number), waiting(w), scores(w), math.inf
-    for at in range(mine.low if rules.unsorted else mine.cursor, mine.high):
+    begin = mine.low if rules.unsorted else mine.cursor
+    for at in range(begin, min(mine.high, begin + most)):
         if not rules.unsorted or values[at] < math.inf:
             shortest = min(shortest, job_facts(w, rows[at]).reserve)
     return shortest
@@ -225,7 +251,7 @@ def lowest(w: World, number: int, spared: float) -> int:
             continue
         if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
             continue
-        if (mine.behind and gate[at] < 0.0) or keep[at] > spared:
+        if (mine.behind == w.passes and gate[at] < 0.0) or keep[at] > spared:
             continue
         best, best_score = at, score
     return best

@@ -29,9 +29,14 @@ class World(Row):
     stranded_area: float  # integral over time of their share of the free GPUs
     parts: int  # chunks started so far
     active_count: int  # demands with waiting jobs
+    passes: int  # so far
+    passer_count: int  # demands that may pass a reserved job
+    aside_count: int  # demands left out of the pass in hand
+    chain_count: int
     stale_count: int  # nodes with stale release times
     reservation_count: int
     hold_count: int  # holds of this cycle
+    opening_heap_count: int  # of this cycle
     search: int  # number of the search for nodes in hand
     mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
@@ -102,6 +107,10 @@ class World(Row):
     limit_uses: int  # LimitUse
     tried: int  # [accounts] Tried
     kind_sets: int  # [distinct kinds of demands] KindSet
+    turns: int  # [2 * demands] Turn: a heap for each kind set, one for those that may pass
+    needs: int  # [distinct needs of options] Need
+    need_chains: int  # [chains] NeedChain
+    need_words: int  # NeedWord: those of each chain
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
@@ -115,6 +124,8 @@ class World(Row):
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
     holds: int  # [parts] Hold
+    opening_heaps: int  # [HEAPS] OpeningHeap
+    openings: int  # [HEAPS * nodes] Opening
     node_sets: int  # [node sets] NodeSet
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
@@ -244,16 +255,19 @@ class Demand(Row):
     shortest: float  # no waiting job has a lower estimate
     active_at: int  # position in the list of active demands; -1: nothing waits
     queued_gpus: int  # of its waiting jobs
+    turn: int  # place in the heap of its kind set; -1: none
     # during a pass
     fits: bool  # one of its jobs could be placed now
-    behind: bool  # a job with a reservation stands before it: what starts is backfilled
+    behind: int  # the last pass in which a job with a reservation stood before it
     open: bool  # still to be considered
     cursor: int  # its next job, as a position in `waiting`
     cursor_score: float
     passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
     latest_end: float  # a job that ends later would delay a reservation
-    # list kept beside the table
+    passer: int  # place in the heap of those that may pass; -1: none
+    # lists kept beside the table
     active: int
+    aside: int
 
 
 class LimitLink(Row):
@@ -294,6 +308,9 @@ class KindSet(Row):
     idle_nodes: int
     own_gpus: int  # asked for by waiting jobs that may use just these
     queued_gpus: int  # by all that may use any of these
+    turn_first: int  # its heap
+    turn_count: int
+    closed: int  # the last pass that left it out
 
 
 class OptionRow(Row):
@@ -307,6 +324,11 @@ class OptionRow(Row):
     speed: float
     large_shape: int
     small_shape: int
+    demand: int
+    need: int
+    # others with waiting jobs and the same need; -1: none
+    next: int
+    previous: int
 
 
 class Chunk(Row):

@@ -6,18 +6,15 @@ import math
 from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
-from dovetail.simulator.kernel import node_space
+from dovetail.simulator.kernel import limits, node_space, openings, turns
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.calendar import refresh
 from dovetail.simulator.kernel.loop import go_to, next_time
-from dovetail.simulator.kernel.passes import (
-    begin_pass,
-    next_job,
-    pass_over,
-    pass_without_backfilling,
-    start_next,
-)
-from dovetail.simulator.kernel.queue import shortest_left
+from dovetail.simulator.kernel.needs import anything_may_fit, next_met
+from dovetail.simulator.kernel.next_job import is_to_wait
+from dovetail.simulator.kernel.pass_opening import begin_pass
+from dovetail.simulator.kernel.passes import pass_over, pass_without_backfilling, start_next
+from dovetail.simulator.kernel.queue import pass_over_before, position, seek, shortest_left
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -57,32 +54,51 @@ def advance_slurm(world: Any, rules: Rules, steps: int) -> bool:
 @inner
 def run_cycle(w: World, rules: Rules) -> bool:
     """Plan the first jobs of the queue one after the other; whether any could start at once."""
-    if begin_pass(w, rules) == 0:
+    if not anything_may_fit(w) or begin_pass(w, rules) == 0:
         return False
-    started, planned, looked_at, hope = False, 0, 0, 0
+    started, planned, looked_at, next_check = False, 0, 0, 0
     w.cycle += 1
-    number = next_job(w, rules)
+    turns.line_up(w)
+    number = _next_job(w, rules)
     while number >= 0 and looked_at < w.cycle_jobs:
-        if w.cycle_user_jobs > 0 and _has_had_enough(w, demand(w, number).account):
-            demand(w, number).open = False  # all its jobs are of this user
-            number = next_job(w, rules)
-            continue
+        if looked_at >= next_check:  # ever more seldom: to look takes as long as some plans
+            if not _any_hope(w, rules, w.cycle_jobs - looked_at):
+                break
+            next_check = looked_at + 1 + (looked_at >> 2)
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
         if start_next(w, rules, number):
             started = True
             run_of(w, job).backfilled = kinds & planned != 0
-            hope = 0
         else:
             _plan(w, job)
             planned |= kinds
             pass_over(w, rules, number)
         looked_at += 1
-        hope = _next_hope(w, rules, hope)
-        if hope == w.active_count:
-            break
-        number = next_job(w, rules)
+        number = _next_job(w, rules)
     node_space.clear(w)
+    openings.clear(w)
+    turns.line_up_first_jobs(w)
+    w.aside_count = 0
     return started
+
+
+@inner
+def _next_job(w: World, rules: Rules) -> int:
+    """The demand whose job comes next; -1: none. Who is left out does not count."""
+    while True:
+        number = turns.first(w)
+        if number < 0:
+            return -1
+        if w.limited and limits.at_limit(w, number):
+            turns.set_aside(w, number)
+        elif rules.unsorted and is_to_wait(w, number):
+            pass_over_before(w, number, math.inf, w.job_count)
+            seek(w, rules, number, demand(w, number).low)
+            turns.note_next_job(w, number)
+        elif w.cycle_user_jobs > 0 and _has_had_enough(w, demand(w, number).account):
+            turns.set_aside(w, number)  # all its jobs are of this user
+        else:
+            return number
 
 
 @inner
@@ -96,26 +112,53 @@ def _has_had_enough(w: World, number: int) -> bool:
 
 
 @inner
-def _next_hope(w: World, rules: Rules, at: int) -> int:
-    """The first active demand from `at` on of which a job might still start in this cycle.
+def _any_hope(w: World, rules: Rules, left: int) -> bool:
+    """Whether one of the next `left` jobs might still start in this cycle.
 
-    A plan leaves ever less room, so that a demand without hope stays so until a start changes
-    the list. Without this, every cycle planned the whole queue: KTH took twice as long.
+    A plan without a start changes nothing. To plan as many jobs as a cycle may took KTH twice as
+    long.
     """
-    while at < w.active_count:
-        number = demand(w, at).active
-        if demand(w, number).open and _has_hope(w, number, demand(w, number).shortest):
-            # The shortest job may be gone or planned by now: that bound kept hope for whole cycles.
-            if _has_hope(w, number, shortest_left(w, rules, number)):
-                break
-        at += 1
-    return at
+    at = next_met(w, -1)
+    while at >= 0:
+        if demand(w, option(w, at).demand).open and _has_hope(w, rules, option(w, at).demand, left):
+            return True
+        at = next_met(w, at)
+    return False
 
 
 @inner
-def _has_hope(w: World, number: int, estimate: float) -> bool:
+def _has_hope(w: World, rules: Rules, number: int, left: int) -> bool:
+    mine = demand(w, number)
+    if not _could_start(w, number, mine.shortest):
+        return False
+    if rules.unsorted:
+        return _could_start(w, number, shortest_left(w, rules, number, w.job_count))
+    # The shortest job may be gone or planned by now, or stand too far behind.
+    if not _could_start(w, number, shortest_left(w, rules, number, left)):
+        return False
+    return rules.heads_only or _jobs_before(w, number, left) < left
+
+
+@inner
+def _could_start(w: World, number: int, estimate: float) -> bool:
     """Whether a job of a demand with this estimate could start now."""
     return demand_fits(w, number, w.now + estimate / demand(w, number).speed)
+
+
+@inner
+def _jobs_before(w: World, number: int, most: int) -> int:
+    """Jobs that this cycle looks at before the next one of a demand, counted up to `most`."""
+    this, count = turns.turn_of(w, number), 0
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        if mine.open and mine.tier <= this.tier:
+            last = mine.high
+            if mine.tier == this.tier:
+                last = position(w, mine.cursor, mine.high, this.score, this.job)
+            count += last - mine.cursor
+            if count >= most:
+                break
+    return count
 
 
 @inner
@@ -123,15 +166,30 @@ def _plan(w: World, job: int) -> None:
     """Hold whole nodes from when the job can start, both ends rounded outwards."""
     estimate, mine = job_facts(w, job).reserve, demand(w, run_of(w, job).demand)
     refresh(w)
-    best, best_begin = -1, math.inf
+    best, best_begin, picked = -1, math.inf, False
     for number in range(mine.option_first, mine.option_last):
-        begin = node_space.common_begin(w, number, estimate / option(w, number).speed)
+        begin, picked = _begin(w, number, estimate / option(w, number).speed)
         if begin < best_begin:
             best, best_begin = number, begin
     if best_begin > w.now + w.cycle_window:
         return
     length, step = estimate / option(w, best).speed, w.cycle_resolution
+    if not picked or mine.option_last - mine.option_first > 1:
+        node_space.pick_nodes(w, best, best_begin, length)
     begin = math.floor(best_begin / step) * step
     end = math.ceil((best_begin + length) / step) * step
-    for i in range(node_space.pick_nodes(w, best, best_begin, length)):
+    for i in range(option(w, best).many + option(w, best).few):
         node_space.add_hold(w, node(w, i).picked, begin, end)
+
+
+@inner
+def _begin(w: World, number: int, length: float) -> tuple[float, bool]:
+    """The earliest time at which an option can start, and whether its nodes are picked already."""
+    this, bound = option(w, number), w.now
+    if this.few == 0:
+        heap = openings.heap_of(w, this.large_shape, length)
+        if heap >= 0:
+            bound, picked = openings.earliest(w, heap, this.many)
+            if picked:
+                return bound, True
+    return node_space.common_begin(w, number, bound, length), False

@@ -22,9 +22,12 @@ from dovetail.simulator.kernel.promise_rows import (
     Gain,
     Hold,
     NodeSet,
+    Opening,
+    OpeningHeap,
     Promise,
     Step,
 )
+from dovetail.simulator.kernel.queue_rows import Need, NeedChain, NeedWord, Turn
 from dovetail.simulator.kernel.reservation_rows import (
     Block,
     ChunkShape,
@@ -81,6 +84,10 @@ candidate = row_accessor(World, "candidates", Candidate)
 kind_set = row_accessor(World, "kind_sets", KindSet)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", OptionRow)
+turn = row_accessor(World, "turns", Turn)
+need = row_accessor(World, "needs", Need)
+need_chain = row_accessor(World, "need_chains", NeedChain)
+need_word = row_accessor(World, "need_words", NeedWord)
 limit_link = row_accessor(World, "limit_links", LimitLink)
 limit_use = row_accessor(World, "limit_uses", LimitUse)
 tried = row_accessor(World, "tried", Tried)
@@ -92,6 +99,8 @@ step = row_accessor(World, "steps", Step)
 promise = row_accessor(World, "promises", Promise)
 claim = row_accessor(World, "claims", Claim)
 hold = row_accessor(World, "holds", Hold)
+opening_heap = row_accessor(World, "opening_heaps", OpeningHeap)
+openings = row_accessor(World, "openings", Opening)
 gain = row_accessor(World, "gain_log", Gain)
 reservation = row_accessor(World, "reservations", Reservation)
 
