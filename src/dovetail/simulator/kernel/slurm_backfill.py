@@ -136,7 +136,9 @@ def _has_hope(w: World, rules: Rules, number: int, left: int) -> bool:
     # The shortest job may be gone or planned by now, or stand too far behind.
     if not _could_start(w, number, shortest_left(w, rules, number, left)):
         return False
-    return rules.heads_only or _jobs_before(w, number, left) < left
+    if rules.heads_only or w.limited or w.cycle_user_jobs > 0:  # who is left out does not count
+        return True
+    return _jobs_before(w, number, left) < left
 
 
 @inner
