@@ -94,6 +94,8 @@ class Tables:
         self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
+        self.releases = new_table(reservation_rows.Release, len(cluster.nodes))
+        self.releases["kind"] = self.nodes["kind"]
         self.change_log = new_table(reservation_rows.NodeChange, len(cluster.nodes))
         self.candidates = new_table(promise_rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)

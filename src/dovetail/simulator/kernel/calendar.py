@@ -22,10 +22,12 @@ from dovetail.simulator.kernel.reservation_rows import Block, Watcher
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     block,
+    candidate,
     change,
     entry,
     node,
     ready,
+    release,
     run_of,
     shape,
     slot,
@@ -69,6 +71,9 @@ def _sort_slots(w: World, number: int) -> None:
             one.cpus, other.cpus = other.cpus, one.cpus
             one.memory, other.memory = other.memory, one.memory
             at -= 1
+    if node(w, number).running > 0:
+        release(w, number).first = expected_end(w, number, 0)
+        release(w, number).last = expected_end(w, number, node(w, number).running - 1)
 
 
 @inner
@@ -283,6 +288,8 @@ def nth_ready(w: World, at: int, wanted: int) -> float:
     have = shape(w, at).free
     if have >= wanted:
         return -math.inf
+    if _scans(w, at, wanted - have):
+        return _nth_by_scan(w, at, wanted - have)
     mine = watcher(w, follow(w, at))
     for i in range(mine.blocks):
         here = block(w, mine.calendar + i)
@@ -297,6 +304,8 @@ def nth_ready(w: World, at: int, wanted: int) -> float:
 def count_ready(w: World, at: int, when: float) -> int:
     """Nodes that have room for a shape at that time, by estimate."""
     found = shape(w, at).free
+    if shape(w, at).watcher < 0:
+        return found + _count_by_scan(w, at, when)
     mine = watcher(w, follow(w, at))
     for i in range(mine.blocks):
         here = block(w, mine.calendar + i)
@@ -306,4 +315,58 @@ def count_ready(w: World, at: int, when: float) -> int:
             if entry(w, place).time > when:
                 break
             found += entry(w, place).nodes
+    return found
+
+
+SCANS, SCANNED = 32, 4
+"""A calendar costs as much as going through all nodes so often; it pays for who is asked for again
+and again, or for more nodes than so many."""
+
+
+@inner
+def _scans(w: World, at: int, wanted: int) -> bool:
+    """Whether nodes are gone through for a shape, as it has no calendar yet; counts how often.
+
+    With 1,000 shapes nearly every job that heads the queue brings another one.
+    """
+    this = shape(w, at)
+    if this.watcher >= 0 or wanted > SCANNED:
+        return False
+    this.scans += 1
+    if this.scans < SCANS:
+        return True
+    this.scans = 0
+    return False
+
+
+@inner
+def _nth_by_scan(w: World, at: int, wanted: int) -> float:
+    """When so many more nodes have room for a shape than now; the earliest are kept in order."""
+    this, count, latest = shape(w, at), 0, math.inf
+    for number in range(w.node_count):
+        here = release(w, number)
+        if here.first >= latest or not this.kinds >> here.kind & 1:
+            continue
+        when = ready_time(w, number, this)
+        if when == -math.inf or when >= latest:
+            continue
+        count = min(count + 1, wanted)
+        to = count - 1
+        while to > 0 and candidate(w, to - 1).time > when:
+            candidate(w, to).time = candidate(w, to - 1).time
+            to -= 1
+        candidate(w, to).time = when
+        if count == wanted:
+            latest = candidate(w, wanted - 1).time
+    return latest
+
+
+@inner
+def _count_by_scan(w: World, at: int, when: float) -> int:
+    """Nodes that have no room for a shape now, but at that time."""
+    this, found = shape(w, at), 0
+    for number in range(w.node_count):
+        here = release(w, number)
+        if here.first <= when and this.kinds >> here.kind & 1:
+            found += -math.inf < ready_time(w, number, this) <= when
     return found

@@ -33,6 +33,7 @@ class ChunkShape(Row):
     memory: int
     free: int  # nodes with room now
     watcher: int  # whose calendar is this shape's; -1: none
+    scans: int  # times that nodes were gone through for want of a calendar
 
 
 class ShapeGroup(Row):
@@ -76,6 +77,15 @@ class ReadyTime(Row):
     """When a node has room by estimate; -inf: now."""
 
     time: float
+
+
+class Release(Row):
+    """The first and the last estimated end of a job on a node: it has room for a chunk that does
+    not fit now at one of them or in between."""
+
+    first: float
+    last: float
+    kind: int
 
 
 class NodeChange(Row):

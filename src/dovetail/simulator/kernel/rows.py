@@ -97,6 +97,7 @@ class World(Row):
     tallies: int  # [kinds * shapes] Tally: a row for each reservation
     watchers: int  # [watchers] Watcher
     ready_times: int  # [watchers * nodes] ReadyTime
+    releases: int  # [nodes] Release
     change_log: int  # [nodes] NodeChange: the last nodes that changed, in a ring
     blocks: int  # calendars: sorted times, in blocks of entries
     entries: int
@@ -265,6 +266,8 @@ class Demand(Row):
     passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
     latest_end: float  # a job that ends later would delay a reservation
     passer: int  # place in the heap of those that may pass; -1: none
+    refused_in: int  # the last cycle of Slurm's backfill in which a job of it could not start
+    refused: float  # the lowest estimate of such a job
     # lists kept beside the table
     active: int
     aside: int

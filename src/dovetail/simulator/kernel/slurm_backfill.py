@@ -66,10 +66,12 @@ def run_cycle(w: World, rules: Rules) -> bool:
                 break
             next_check = looked_at + 1 + (looked_at >> 2)
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
-        if start_next(w, rules, number):
+        estimate = job_facts(w, job).reserve
+        if not _was_refused(w, number, estimate) and start_next(w, rules, number):
             started = True
             run_of(w, job).backfilled = kinds & planned != 0
         else:
+            _note_refused(w, number, estimate)
             _plan(w, job)
             planned |= kinds
             pass_over(w, rules, number)
@@ -144,7 +146,31 @@ def _has_hope(w: World, rules: Rules, number: int, left: int) -> bool:
 @inner
 def _could_start(w: World, number: int, estimate: float) -> bool:
     """Whether a job of a demand with this estimate could start now."""
-    return demand_fits(w, number, w.now + estimate / demand(w, number).speed)
+    if _was_refused(w, number, estimate):
+        return False
+    could = demand_fits(w, number, w.now + estimate / demand(w, number).speed)
+    if not could:
+        _note_refused(w, number, estimate)
+    return could
+
+
+@inner
+def _was_refused(w: World, number: int, estimate: float) -> bool:
+    """Whether a job that asks for the same for no longer could not start in this cycle.
+
+    Starts and plans only take room. To look for nodes for each of a thousand equal jobs was most
+    of a cycle.
+    """
+    mine = demand(w, number)
+    return mine.refused_in == w.cycle and mine.refused <= estimate
+
+
+@inner
+def _note_refused(w: World, number: int, estimate: float) -> None:
+    mine = demand(w, number)
+    if mine.refused_in != w.cycle:
+        mine.refused_in, mine.refused = w.cycle, math.inf
+    mine.refused = min(mine.refused, estimate)
 
 
 @inner

@@ -35,6 +35,7 @@ from dovetail.simulator.kernel.reservation_rows import (
     KindShape,
     NodeChange,
     ReadyTime,
+    Release,
     Reservation,
     ShapeGroup,
     Tally,
@@ -77,6 +78,7 @@ kind_shape = row_accessor(World, "kind_shapes", KindShape)
 tallies = row_accessor(World, "tallies", Tally)
 watcher = row_accessor(World, "watchers", Watcher)
 ready_times = row_accessor(World, "ready_times", ReadyTime)
+release = row_accessor(World, "releases", Release)
 change = row_accessor(World, "change_log", NodeChange)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)
