@@ -95,7 +95,9 @@ class Tables:
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
         self.releases = new_table(reservation_rows.Release, len(cluster.nodes))
-        self.releases["kind"] = self.nodes["kind"]
+        for what in ("kind", "gpus", "cpus", "memory"):
+            self.releases[what] = self.nodes[what]
+        self.last_releases = new_table(reservation_rows.LastRelease, len(cluster.nodes))
         self.change_log = new_table(reservation_rows.NodeChange, len(cluster.nodes))
         self.candidates = new_table(promise_rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)

@@ -14,21 +14,18 @@ room for another.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel import releases
+from dovetail.simulator.kernel.releases import expected_end, ready_time
 from dovetail.simulator.kernel.reservation_rows import Block, Watcher
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     block,
-    candidate,
     change,
     entry,
     node,
     ready,
-    release,
-    run_of,
     shape,
     slot,
     watcher,
@@ -44,18 +41,13 @@ def most_blocks(nodes: int) -> int:
 
 
 @inner
-def expected_end(w: World, number: int, at: int) -> float:
-    """Estimated end of the job in a slot."""
-    return run_of(w, slot(w, number, at).job).expected
-
-
-@inner
 def refresh(w: World) -> None:
     """Put the slots of every node that changed since in order."""
     for i in range(w.stale_count):
         number = node(w, i).stale_node
         node(w, number).stale = False
         _sort_slots(w, number)
+        releases.note(w, number)
     w.stale_count = 0
 
 
@@ -71,24 +63,6 @@ def _sort_slots(w: World, number: int) -> None:
             one.cpus, other.cpus = other.cpus, one.cpus
             one.memory, other.memory = other.memory, one.memory
             at -= 1
-    if node(w, number).running > 0:
-        release(w, number).first = expected_end(w, number, 0)
-        release(w, number).last = expected_end(w, number, node(w, number).running - 1)
-
-
-@inner
-def ready_time(w: World, number: int, asked: Any) -> float:
-    """When a node has room for what is asked, by estimate; -inf: now. Slots are in order."""
-    here = node(w, number)
-    if fits(here, asked):
-        return -math.inf
-    gpus, cpus, memory = here.gpus, here.cpus, here.memory
-    at = 0
-    while gpus < asked.gpus or cpus < asked.cpus or memory < asked.memory:
-        own = slot(w, number, at)
-        gpus, cpus, memory = gpus + own.gpus, cpus + own.cpus, memory + own.memory
-        at += 1
-    return expected_end(w, number, at - 1)
 
 
 @inner
@@ -288,8 +262,8 @@ def nth_ready(w: World, at: int, wanted: int) -> float:
     have = shape(w, at).free
     if have >= wanted:
         return -math.inf
-    if _scans(w, at, wanted - have):
-        return _nth_by_scan(w, at, wanted - have)
+    if releases.is_scanned(w, at, wanted - have):
+        return releases.nth_by_scan(w, at, wanted - have)
     mine = watcher(w, follow(w, at))
     for i in range(mine.blocks):
         here = block(w, mine.calendar + i)
@@ -304,8 +278,8 @@ def nth_ready(w: World, at: int, wanted: int) -> float:
 def count_ready(w: World, at: int, when: float) -> int:
     """Nodes that have room for a shape at that time, by estimate."""
     found = shape(w, at).free
-    if shape(w, at).watcher < 0:
-        return found + _count_by_scan(w, at, when)
+    if shape(w, at).watcher < 0 or watcher(w, shape(w, at).watcher).seen < w.changed:
+        return found + releases.count_by_scan(w, at, when)
     mine = watcher(w, follow(w, at))
     for i in range(mine.blocks):
         here = block(w, mine.calendar + i)
@@ -315,58 +289,4 @@ def count_ready(w: World, at: int, when: float) -> int:
             if entry(w, place).time > when:
                 break
             found += entry(w, place).nodes
-    return found
-
-
-SCANS, SCANNED = 32, 4
-"""A calendar costs as much as going through all nodes so often; it pays for who is asked for again
-and again, or for more nodes than so many."""
-
-
-@inner
-def _scans(w: World, at: int, wanted: int) -> bool:
-    """Whether nodes are gone through for a shape, as it has no calendar yet; counts how often.
-
-    With 1,000 shapes nearly every job that heads the queue brings another one.
-    """
-    this = shape(w, at)
-    if this.watcher >= 0 or wanted > SCANNED:
-        return False
-    this.scans += 1
-    if this.scans < SCANS:
-        return True
-    this.scans = 0
-    return False
-
-
-@inner
-def _nth_by_scan(w: World, at: int, wanted: int) -> float:
-    """When so many more nodes have room for a shape than now; the earliest are kept in order."""
-    this, count, latest = shape(w, at), 0, math.inf
-    for number in range(w.node_count):
-        here = release(w, number)
-        if here.first >= latest or not this.kinds >> here.kind & 1:
-            continue
-        when = ready_time(w, number, this)
-        if when == -math.inf or when >= latest:
-            continue
-        count = min(count + 1, wanted)
-        to = count - 1
-        while to > 0 and candidate(w, to - 1).time > when:
-            candidate(w, to).time = candidate(w, to - 1).time
-            to -= 1
-        candidate(w, to).time = when
-        if count == wanted:
-            latest = candidate(w, wanted - 1).time
-    return latest
-
-
-@inner
-def _count_by_scan(w: World, at: int, when: float) -> int:
-    """Nodes that have no room for a shape now, but at that time."""
-    this, found = shape(w, at), 0
-    for number in range(w.node_count):
-        here = release(w, number)
-        if here.first <= when and this.kinds >> here.kind & 1:
-            found += -math.inf < ready_time(w, number, this) <= when
     return found

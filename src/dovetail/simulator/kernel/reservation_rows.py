@@ -33,7 +33,8 @@ class ChunkShape(Row):
     memory: int
     free: int  # nodes with room now
     watcher: int  # whose calendar is this shape's; -1: none
-    scans: int  # times that nodes were gone through for want of a calendar
+    asked: int  # entries of the log of changed nodes when it was last asked for
+    scans: int  # how often since, for want of a calendar
 
 
 class ShapeGroup(Row):
@@ -80,12 +81,25 @@ class ReadyTime(Row):
 
 
 class Release(Row):
-    """The first and the last estimated end of a job on a node: it has room for a chunk that does
-    not fit now at one of them or in between."""
+    """The first and the last estimated end of a job on a node, and what is free of it now.
+
+    A chunk that does not fit now has room at one of them or in between.
+    """
 
     first: float
     last: float
     kind: int
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class LastRelease(Row):
+    """What is free of a node before its last job ends."""
+
+    gpus: int
+    cpus: int
+    memory: int
 
 
 class NodeChange(Row):

@@ -98,6 +98,7 @@ class World(Row):
     watchers: int  # [watchers] Watcher
     ready_times: int  # [watchers * nodes] ReadyTime
     releases: int  # [nodes] Release
+    last_releases: int  # [nodes] LastRelease
     change_log: int  # [nodes] NodeChange: the last nodes that changed, in a ring
     blocks: int  # calendars: sorted times, in blocks of entries
     entries: int

@@ -33,6 +33,7 @@ from dovetail.simulator.kernel.reservation_rows import (
     ChunkShape,
     Entry,
     KindShape,
+    LastRelease,
     NodeChange,
     ReadyTime,
     Release,
@@ -79,6 +80,7 @@ tallies = row_accessor(World, "tallies", Tally)
 watcher = row_accessor(World, "watchers", Watcher)
 ready_times = row_accessor(World, "ready_times", ReadyTime)
 release = row_accessor(World, "releases", Release)
+last_release = row_accessor(World, "last_releases", LastRelease)
 change = row_accessor(World, "change_log", NodeChange)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)

@@ -12,7 +12,7 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.bits import trailing_zeros
-from dovetail.simulator.kernel.calendar import expected_end
+from dovetail.simulator.kernel.releases import expected_end
 from dovetail.simulator.kernel.reservation_rows import ChunkShape, Reservation, Tally
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
