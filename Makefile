@@ -29,7 +29,7 @@ test: $(VENV)/.dev  ## everything that CI checks: style, types, layers, tests
 	@echo "$(BIN)/mypy, beside the tests: those of the live part mostly wait for Slurm"
 	@$(BIN)/mypy & types=$$!; \
 	$(ONE_THREAD) $(BIN)/python -m tests.warm_up; \
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types && exit $$tests
 
 test-slurm-quick: $(VENV)/.dev  ## the tests that speak with Slurm most, on Debian trixie's and sid's; root

@@ -39,6 +39,12 @@ class JobRow:
     exclusive: bool = False
     account: str | None = None
     constraint: str | None = None
+    name: str | None = None
+    array: str | None = None
+    dependency: str | None = None
+    earliest: float = math.nan
+    throttle: int = 0
+    licenses: str | None = None
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

@@ -24,7 +24,7 @@ SLURM = ("cluster", "start_cluster", "live", "full", "accounted")
 LONG = (
     "tests/live/whole",
     "tests/cli/test_interrupts.py",
-    "tests/simulator/test_against_counting.py",
+    "tests/simulator/test_kth.py",
     "tests/live/service/test_daemon.py",
     "tests/live/systemd",
     "tests/agents",

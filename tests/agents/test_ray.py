@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dovetail.agents.choice.candidates import heuristics, reference
+from dovetail.agents.choice.candidates import reference
 from dovetail.agents.engines import ENGINES
 from dovetail.agents.evolution.training import EvolutionMember
 from dovetail.agents.players import LocalPlayers
@@ -74,24 +74,6 @@ def two_nodes(after_ray: None) -> Iterator[TwoNodes]:
     finally:
         import_module("ray").shutdown()
         cluster.shutdown()
-
-
-def test_a_node_lost_in_the_middle_changes_no_result(two_nodes: TwoNodes) -> None:
-    cells = [ReplayCell(TRACE, cluster_of("8x8"), None, first, seed=3) for first in (500, 900)]
-    tasks = [(number, one) for one in heuristics("noisy:1") for number in (0, 1)]
-    with LocalPlayers(cells) as here:
-        expected = here.play(tasks)
-    found: dict[int, Any] = {}
-    with RayPlayers(cells, workers=2, address=two_nodes.address) as there:
-        nodes = import_module("ray").nodes()
-        assert {node["NodeManagerAddress"] for node in nodes} == {LOOPBACK}
-        assert len(nodes) == 2
-        for at, result in there.play_each(tasks):
-            if not found:
-                two_nodes.lose_one()
-            found[at] = result
-    assert sorted(found) == list(range(len(tasks)))
-    assert [repr(found[at]) for at in range(len(tasks))] == list(map(repr, expected))
 
 
 def test_compare_and_evaluate_find_the_same_on_a_cluster_that_loses_a_node(

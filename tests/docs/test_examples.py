@@ -9,9 +9,6 @@ import pytest
 
 from tests.docs.pages import PAGES, blocks_of, name_of
 
-TRAININGS = ("train_placement(",)
-"""Blocks that would learn for a minute; tests/mig/agents makes the same calls for a few seconds."""
-
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
 def test_the_code_of_a_page_runs(
@@ -23,8 +20,6 @@ def test_the_code_of_a_page_runs(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "example"}
     for block in blocks_of(page):
-        if any(call in block.code for call in TRAININGS):
-            continue
         # Line numbers of a traceback are those of the page.
         code = "\n" * (block.line - 1) + block.code
         exec(compile(code, str(page), "exec"), names)

@@ -97,7 +97,7 @@ def straight(
     return answer_of(simulate(trace, cluster, base, place, Backfill.EASY, estimates, HISTORY))
 
 
-@settings(quick, max_examples=1000)
+@settings(quick, max_examples=300)
 @given(
     case=cases().map(Case.unregulated),
     order=st.sampled_from(ORDERS),
@@ -117,7 +117,7 @@ def test_choosing_in_order_gives_the_schedule_of_easy_on_a_congested_cluster(ord
     assert difference(straight(*given), stepped(*given)) is None
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=100)
 @given(
     case=cases().map(Case.unregulated),
     declines=st.sampled_from([0.0, 0.3, 1.0]),

@@ -59,13 +59,15 @@ class Case:
         """The same case at a site without tiers and limits, which may hold up a job that has a
         promise: one of a higher tier comes, or its user's share is taken."""
         parts = tuple(replace(part, tier=1) for part in self.cluster.partitions)
-        return replace(self, cluster=replace(self.cluster, partitions=parts, limits=()))
+        site = replace(self.cluster, partitions=parts, limits=(), licenses={})
+        return replace(self, cluster=site)
 
     def __repr__(self) -> str:
         lines = [
             *(f"{node!r} {node.features}" for node in self.cluster.nodes),
             *map(repr, self.cluster.partitions),
             f"speed={self.cluster.speed} {self.cluster.kind_speed} qos={self.cluster.qos}",
+            f"licenses={self.cluster.licenses}",
             f"affinity={self.affinity}",
             *map(repr, self.cluster.limits),
             *(f"{number}: {row!r}" for number, row in enumerate(self.rows)),
@@ -161,6 +163,7 @@ def random_cluster(random: Random) -> Cluster:
         name="drawn",
         kind_speed=_kind_speeds(random, used),
         limits=_limits(random),
+        licenses=random.choice(({}, {}, {}, {"matlab": 2}, {"matlab": 4, "ansys": 1})),
     )
 
 
@@ -264,5 +267,6 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
         "limit": (math.nan, 10.0, 60.0),
         "exclusive": (False, False, True),
         "account": (None, "physics", "biology"),
+        "licenses": (None, "matlab", "matlab:2", "matlab:3,ansys", "stata"),
         "constraint": (None, "ib", "gold", "gold|ib", "gold&ib", "cray"),
     }

@@ -28,7 +28,8 @@ def check(schedule: Schedule) -> None:
     for job in jobs:
         if job.row in answer.rejected:
             assert not answer.where[job.row], f"job {job.row} was rejected and yet placed"
-            could_run = site.options(job, {}) and not site.cluster.limits
+            regulated = site.cluster.limits or site.cluster.licenses or job.dependency
+            could_run = site.options(job, {}) and not regulated
             assert not could_run, f"job {job.row} was rejected and yet could run"
             continue
         start, end = float(schedule.start[job.row]), float(schedule.end[job.row])

@@ -84,12 +84,24 @@ class Limits:
                 others = self.counted(job, limit, set(self.width))
                 if len(others) + 1 > self.binding(job, limit, "submitted"):
                     return False
+        if any(count > self.cluster.licenses[name] for name, count in self.licenses(row).items()):
+            return False
         self.width[row] = width
         return True
+
+    def licenses(self, row: int) -> dict[str, int]:
+        """How many of each the job holds, of those that are counted."""
+        parts = [part.split(":") for part in (self.jobs[row].licenses or "").split(",") if part]
+        held = {name: int(count[0]) if count else 1 for name, *count in parts}
+        return {name: count for name, count in held.items() if name in self.cluster.licenses}
 
     def reached(self, row: int) -> bool:
         """Whether the job, if it ran, would exceed a limit."""
         job = self.jobs[row]
+        for name, wanted in self.licenses(row).items():
+            held = sum(self.licenses(other).get(name, 0) for other in self.running)
+            if held + wanted > self.cluster.licenses[name]:
+                return True
         for limit in self.applying(job):
             if limit.each is Each.JOB:
                 continue
@@ -102,6 +114,10 @@ class Limits:
 
     def start(self, row: int) -> None:
         self.running.add(row)
+
+    def stop(self, row: int) -> None:
+        """It waits again."""
+        self.running.remove(row)
 
     def end(self, row: int) -> None:
         self.running.remove(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tests.oracles.reservations import Books
@@ -12,8 +12,11 @@ NodeSet = tuple[int, ...]
 """One node, or several that are only ever given out whole."""
 
 
-def node_sets(site: Site, options: Iterable[Option]) -> list[NodeSet]:
-    """Nodes that every option uses whole, and all or none of them, are one set."""
+def node_sets(
+    site: Site, options: Iterable[Option], changing: Container[int] = ()
+) -> list[NodeSet]:
+    """Nodes that every option uses whole, and all or none of them, are one set; nodes that are not
+    always there are alone."""
     every = list(options)
     alike: dict[tuple[object, ...], list[int]] = {}
     for node, (gpus, *_) in enumerate(site.capacity):
@@ -24,7 +27,8 @@ def node_sets(site: Site, options: Iterable[Option]) -> list[NodeSet]:
             for option in every
             if node in option.hosts_small
         )
-        alike.setdefault((large, small) if whole else (node,), []).append(node)
+        together = whole and node not in changing
+        alike.setdefault((large, small) if together else (node,), []).append(node)
     return sorted(tuple(nodes) for nodes in alike.values())
 
 
@@ -57,12 +61,15 @@ class Ledger(Books):
 
     def count_at(self, nodes: NodeSet, chunk: Amount, moment: float) -> int:
         """How many chunks of one job fit; of nodes given out whole GPUs alone are counted."""
+        if not all(self.there.is_open(node, moment, self.now) for node in nodes):
+            return 0
         left = self.left(nodes, moment)
         return left[0] // chunk[0] if len(nodes) > 1 else int(fits(chunk, left))
 
     def count(self, nodes: NodeSet, chunk: Amount, start: float, end: float) -> int:
         """How many fit at every moment of [start, end): it can fall only where a promise begins."""
         begins = [held.start for held in self.promises.values() if start < held.start < end]
+        begins += self.there.leaves(start, end)
         return min(self.count_at(nodes, chunk, moment) for moment in [start, *begins])
 
     def admits_run(
@@ -81,8 +88,13 @@ class Ledger(Books):
         found = []
         for option in options:
             length = estimate / option.speed
-            start = next(t for t in self.times() if self.has_room(option, t, t + length))
-            found.append((start, start + length, option))
+            for start in self.times():
+                if self.has_room(option, start, start + length):
+                    found.append((start, start + length, option))
+                    break
+        if not found:  # nobody knows when: too many nodes are down
+            assert kept is None
+            return
         start, end, option = min(found, key=lambda item: item[0])
         if kept is not None and kept.start <= start:
             self.promises[row] = kept
@@ -92,7 +104,8 @@ class Ledger(Books):
     def times(self) -> list[float]:
         """When room can begin."""
         ends = {job.estimated_end for job in self.running}
-        return sorted({self.now} | ends | {held.end for held in self.promises.values()})
+        ends |= {held.end for held in self.promises.values()} | set(self.there.returns(self.now))
+        return sorted({self.now} | ends)
 
     def has_room(self, option: Option, start: float, end: float) -> bool:
         large = sum(

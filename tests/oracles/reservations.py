@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tests.oracles.outages import Availability
 from tests.oracles.shapes import Amount, Kind, Option, Site, fits, minus
 
 
@@ -43,6 +44,7 @@ class Books:
     now: float
     running: Sequence[Running]
     reservations: list[Reservation] = field(default_factory=list)
+    there: Availability = field(default_factory=Availability)
 
     def room(self, node: int, moment: float) -> Amount:
         """What running jobs leave free, if they end at their estimated ends."""
@@ -71,31 +73,51 @@ class Books:
 
     def keeps(self, held: Reservation, taken: Sequence[tuple[int, Amount]]) -> bool:
         """Whether enough nodes have room at the promised time beside these chunks."""
-        rooms = {node: self.room(node, held.start) for node in held.option.hosts_small}
+        rooms = {
+            node: self.room(node, held.start)
+            for node in held.option.hosts_small
+            if self.there.usable(node, held.start, held.end, self.now)
+        }
         for node, chunk in taken:
             if node in rooms:
                 rooms[node] = minus(rooms[node], chunk)
-        large = sum(fits(held.option.large, rooms[n]) for n in held.option.hosts_large)
-        small = sum(fits(held.option.small, rooms[n]) for n in held.option.hosts_small)
+        large = sum(
+            fits(held.option.large, rooms[n]) for n in held.option.hosts_large if n in rooms
+        )
+        small = sum(
+            fits(held.option.small, rooms[n]) for n in held.option.hosts_small if n in rooms
+        )
         return large >= held.option.many and (held.option.few == 0 or small >= held.option.width)
 
-    def fits_at(self, node: int, chunk: Amount) -> float:
-        """When the chunk fits, if nothing new starts."""
-        ends = sorted(job.estimated_end for job in self.running if node in job.chunks)
-        return next(t for t in [self.now, *ends] if fits(chunk, self.room(node, t)))
+    def hosts_at(self, hosts: Sequence[int], chunk: Amount, start: float, end: float) -> int:
+        """How many nodes have room for the chunk at a time, and are there until its end."""
+        return sum(
+            fits(chunk, self.room(node, start)) and self.there.usable(node, start, end, self.now)
+            for node in hosts
+        )
 
-    def reserve_easy(self, row: int, estimate: float, options: Sequence[Option]) -> Reservation:
-        """The earliest time at which some option is free, ties to the earlier option."""
+    def reserve_easy(
+        self, row: int, estimate: float, options: Sequence[Option]
+    ) -> Reservation | None:
+        """The earliest time at which some option is free, ties to the earlier option; None: nobody
+        knows such a time."""
+        times = {self.now, *(job.estimated_end for job in self.running)}
+        times |= set(self.there.returns(self.now))
         found: list[tuple[float, Option]] = []
         for option in options:
-            large = sorted(self.fits_at(n, option.large) for n in option.hosts_large)
-            small = sorted(self.fits_at(n, option.small) for n in option.hosts_small)
-            times = [large[option.many - 1]]
-            if option.few:
-                times.append(small[option.width - 1])
-            found.append((max(times), option))
+            length = estimate / option.speed
+            for start in sorted(time for time in times if time >= self.now):
+                end = start + length
+                large = self.hosts_at(option.hosts_large, option.large, start, end)
+                small = self.hosts_at(option.hosts_small, option.small, start, end)
+                if large >= option.many and (option.few == 0 or small >= option.width):
+                    found.append((start, option))
+                    break
+        if not found:
+            return None
         start, option = min(found, key=lambda item: item[0])
-        held = Reservation(row, self.site.kinds(options), start, start + estimate, option)
+        end = start + estimate / option.speed
+        held = Reservation(row, self.site.kinds(options), start, end, option)
         self.reservations.append(held)
         return held
 

@@ -46,6 +46,13 @@ class Job:
     account: str | None
     limit: float  # seconds; NaN: unknown
     constraint: str | None
+    id: str
+    name: str | None
+    array: str | None
+    dependency: str | None
+    earliest: float  # seconds; NaN: as submitted
+    throttle: int
+    licenses: str | None
 
     @property
     def gpus(self) -> int:
@@ -102,6 +109,13 @@ def jobs_of(trace: Trace) -> list[Job]:
                 jobs.account.name(int(jobs.account.codes[row])),
                 float(jobs.limit[row]),
                 jobs.constraint.name(int(jobs.constraint.codes[row])),
+                str(jobs.ids[row]),
+                jobs.name.name(int(jobs.name.codes[row])),
+                jobs.array.name(int(jobs.array.codes[row])),
+                jobs.dependency.name(int(jobs.dependency.codes[row])),
+                float(jobs.earliest[row]),
+                int(jobs.throttle[row]),
+                jobs.licenses.name(int(jobs.licenses.codes[row])),
             )
         )
     return rows

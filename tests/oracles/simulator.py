@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
+from tests.oracles.eligibility import NEVER, Eligibility
 from tests.oracles.limits import Limits
 from tests.oracles.ordering import FairShare, Moment, limits, score
+from tests.oracles.outages import Availability
 from tests.oracles.placement import Chunks, place, preference
 from tests.oracles.promises import Ledger, Promise, node_sets
 from tests.oracles.reservations import Books, Running
@@ -89,23 +91,33 @@ class Play:
         self.running: list[Running] = []
         self.fair_share = FairShare(self.jobs)
         options = [option for job in self.jobs for option in self.site.options(job, self.affinity)]
-        self.sets = node_sets(self.site, options)
+        self.there = Availability(cluster, self.jobs[0].submit)
+        self.sets = node_sets(self.site, options, self.there.nodes)
         self.promises: dict[int, Promise] = {}  # conservative only
         self.ended = self.extended = False  # since the last pass
         self.bounds = Limits(self.site.cluster, self.jobs)
+        self.eligibility = Eligibility(self.jobs)
+        self.since = [job.submit for job in self.jobs]  # when it was eligible
+        self.noticed = -math.inf  # when something last happened to a node
         self.answer = Answer([math.nan] * count, [[] for _ in self.jobs], [False] * count)
 
     def to_the_end(self) -> Answer:
-        while self.pending or self.running:
-            self.hold(self.next_time())
-        assert not self.waiting, "a job with options never started"
+        while (now := self.next_time()) < NEVER:
+            self.hold(now)
+        assert not self.waiting or self.there.closed, "a job with options never started"
+        # What they wait for never comes to pass, or nodes never come back.
+        self.answer.rejected |= {*self.pending, *self.waiting}
         return self.answer
 
     def next_time(self) -> float:
         times = [job.end for job in self.running]
         times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
         times += [promise.start for promise in self.promises.values()]
-        return min(times + [self.jobs[row].submit for row in self.pending])
+        times += [self.eligibility.time(row) for row in self.pending]
+        soonest = min(times, default=NEVER)
+        if soonest == NEVER and not self.waiting:
+            return NEVER  # no job is left that could notice what happens to nodes
+        return min(soonest, self.there.after(self.noticed))
 
     def hold(self, now: float) -> None:
         """All that happens at one time."""
@@ -114,19 +126,25 @@ class Play:
         self.running = [job for job in self.running if job.end != now]
         for row in ended:
             self.bounds.end(row)
+            self.eligibility.ended[row] = now
             if self.predictor is not None:
                 self.predictor.observe(row, self.jobs[row].run)
         overrun = [job for job in self.running if job.estimated_end == now]
         for job in overrun:
             job.length *= 2
-        arrived = [row for row in self.pending if self.jobs[row].submit == now]
-        self.pending = [row for row in self.pending if row not in arrived]
-        for row in arrived:
-            self.submit(row)
-        self.answer.events += len(ended) + len(overrun) + len(arrived)
+        arrived = self.submit_held(now)
+        happened = self.there.count(now) if now > self.noticed else 0
+        if happened:
+            self.noticed = now
+            for node in self.there.failing(now):
+                for job in [job for job in self.running if node in job.chunks]:
+                    self.kill(job, now)
+                arrived += self.submit_held(now)
+        arrived += self.submit_others(now) + self.submit_held(now)
+        self.answer.events += len(ended) + len(overrun) + len(arrived) + happened
         self.ended |= bool(ended)
-        self.extended |= bool(overrun)
-        came = any(row not in self.answer.rejected for row in arrived)
+        self.extended |= bool(overrun) or happened > 0
+        came = happened > 0 or any(row not in self.answer.rejected for row in arrived)
         due = any(promise.start == now for promise in self.promises.values())
         if ended or came or due:
             if self.backfill is Backfill.CONSERVATIVE:
@@ -135,10 +153,45 @@ class Play:
                 self.schedule(now)
             self.ended = self.extended = False
 
-    def submit(self, row: int) -> None:
+    def submit_held(self, now: float) -> list[int]:
+        """Who has waited for others and may run from now on; one that is rejected frees others."""
+        arrived: list[int] = []
+        while due := [row for row in self.due(now) if self.eligibility.is_held(row)]:
+            self.submit(due[0], now)
+            arrived.append(due[0])
+        return arrived
+
+    def submit_others(self, now: float) -> list[int]:
+        arrived = [row for row in self.due(now) if not self.eligibility.is_held(row)]
+        for row in arrived:
+            self.submit(row, now)
+        return arrived
+
+    def due(self, now: float) -> list[int]:
+        return [row for row in self.pending if self.eligibility.time(row) == now]
+
+    def kill(self, job: Running, now: float) -> None:
+        """A node has failed under a job: it begins again, or that was its end."""
+        row = job.row
+        self.running.remove(job)
+        self.ended = True
+        if not self.site.cluster.requeues:
+            self.bounds.end(row)
+            self.eligibility.ended[row] = now
+            return
+        self.bounds.stop(row)
+        self.answer.start[row], self.answer.where[row] = math.nan, []
+        self.answer.backfilled[row] = False
+        self.since[row] = now
+        self.waiting.append(row)
+
+    def submit(self, row: int, now: float) -> None:
+        self.pending.remove(row)
+        self.since[row] = now
         options = self.site.options(self.jobs[row], self.affinity)
         if not options or not self.bounds.accepts(row, options[0].width):
             self.answer.rejected.add(row)
+            self.eligibility.started[row] = self.eligibility.ended[row] = now
             return
         if self.predictor is not None:
             self.predicted[row] = self.predictor.predict(row)
@@ -160,7 +213,7 @@ class Play:
         shares = self.fair_share.shares()
 
         def key(row: int) -> tuple[int, float, int]:
-            job = self.jobs[row]
+            job = replace(self.jobs[row], submit=self.since[row])
             account = self.fair_share.account(job)
             moment = Moment(now, self.jobs[0].submit, self.site.cluster, shares, account)
             value = score(self.ordering, job, self.estimate[row], self.predicted[row], moment)
@@ -170,13 +223,20 @@ class Play:
 
     def keep_promises(self, now: float) -> None:
         """One pass of conservative backfilling."""
-        nothing_promised = Ledger(self.site, now, self.running, sets=self.sets)
+        nothing_promised = Ledger(self.site, now, self.running, there=self.there, sets=self.sets)
         out = {
             row
             for row in self.waiting
             if self.takes_too_much(row, nothing_promised) or self.bounds.reached(row)
         }
-        ledger = Ledger(self.site, now, self.running, sets=self.sets, promises=self.promises)
+        ledger = Ledger(
+            self.site,
+            now,
+            self.running,
+            there=self.there,
+            sets=self.sets,
+            promises=self.promises,
+        )
         for row in list(self.promises):
             if self.extended or row in out:
                 del self.promises[row]
@@ -189,6 +249,9 @@ class Play:
                 continue
             if self.ended or row not in kept:
                 ledger.promise(row, self.reserve[row], self.options[row])
+            if row not in self.promises:
+                out.add(row)
+                continue
             self.answer.promised.setdefault(row, self.promises[row].start)
             if self.promises[row].start == now:
                 del self.promises[row]
@@ -207,7 +270,7 @@ class Play:
 
     def schedule(self, now: float) -> None:
         """One pass over the queue, without promises that outlive it."""
-        books = Books(self.site, now, self.running)
+        books = Books(self.site, now, self.running, there=self.there)
         held_back: set[Kind] = set()  # kinds of all jobs that did not start
         reserved: set[Kind] = set()  # kinds of all jobs with a reservation
         passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
@@ -227,6 +290,8 @@ class Play:
                 continue
             if self.backfill is Backfill.EASY and not kinds & reserved:
                 held = books.reserve_easy(row, self.reserve[row], self.options[row])
+                if held is None:  # nobody knows when it could start: nobody waits for that
+                    continue
                 if not kinds & held_back:
                     self.answer.promised.setdefault(row, held.start)
                 reserved |= kinds
@@ -238,17 +303,32 @@ class Play:
     def takes_too_much(self, row: int, books: Books) -> bool:
         """Whether a job could start and would leave fewer GPUs free than its policy wants."""
         _, keep = self.limits(row)
-        if keep <= 0 or self.jobs[row].gpus == 0 or self.place(row, books) is None:
+        if keep <= 0 or self.jobs[row].gpus == 0 or self.place(row, books, foresees=False) is None:
             return False
         nodes = [n for n, kind in enumerate(self.site.kind) if kind in self.kinds[row]]
+        nodes = [n for n in nodes if self.there.is_open(n, books.now, books.now)]
         free = sum(books.room(node, books.now)[0] for node in nodes)
-        idle = free == sum(self.site.capacity[node][0] for node in nodes)
+        used = [
+            len(gpus)
+            for job in self.running
+            for node, gpus in job.gpus.items()
+            if self.site.kind[node] in self.kinds[row]
+        ]
+        idle = sum(used) == 0
         return not idle and free - self.jobs[row].gpus < keep
 
-    def place(self, row: int, books: Books) -> Chunks | None:
+    def place(self, row: int, books: Books, foresees: bool = True) -> Chunks | None:
+        """Nodes for a job; who does not foresee looks only at what is there now."""
+
         def admits(node: int, chunk: Amount, taken: Chunks) -> bool:
             length = self.reserve[row] / self.site.speed(node, self.jobs[row])
-            if self.backfill is Backfill.NONE:
+            if not self.there.is_open(node, books.now, books.now):
+                return False
+            end = books.now + length
+            if foresees and not self.there.usable(node, books.now, end, books.now):
+                return False
+            planned = self.backfill is Backfill.CONSERVATIVE
+            if self.backfill is Backfill.NONE or (planned and not foresees):
                 return books.fits_now(node, chunk)
             if self.backfill is Backfill.EASY:
                 return books.admits_easy(node, chunk, length, taken)
@@ -279,6 +359,7 @@ class Play:
         )
         self.running.append(job)
         self.bounds.start(row)
+        self.eligibility.started.setdefault(row, books.now)
         self.waiting.remove(row)
         self.answer.start[row], self.answer.where[row] = books.now, where
 

@@ -31,15 +31,19 @@ class NodeSpace(Books):
 
     def admits_over(self, node: int, chunk: Amount, start: float, end: float) -> bool:
         """The chunk fits at the start, and no planned job has the node before the end."""
-        return fits(chunk, self.room(node, start)) and not any(
-            node in other.nodes and other.begin < end and other.end > start
-            for other in self.planned
+        return (
+            fits(chunk, self.room(node, start))
+            and self.there.usable(node, start, end, self.now)
+            and not any(
+                node in other.nodes and other.begin < end and other.end > start
+                for other in self.planned
+            )
         )
 
     def plan(self, estimate: float, options: Sequence[Option], rule: SlurmBackfill) -> None:
         """Take the lowest nodes that the job can have the earliest, if that is soon enough."""
         times = {self.now, *(job.estimated_end for job in self.running)}
-        times |= {other.end for other in self.planned}
+        times |= {other.end for other in self.planned} | set(self.there.returns(self.now))
         found: list[tuple[float, float, list[int]]] = []
         for option in options:
             length = estimate / option.speed
@@ -48,6 +52,8 @@ class NodeSpace(Books):
                 if nodes is not None:
                     found.append((start, length, nodes))
                     break
+        if not found:  # nobody knows when: too many nodes are down
+            return
         start, length, nodes = min(found, key=lambda item: item[0])
         if start > self.now + 60 * rule.window:
             return
@@ -105,7 +111,7 @@ class SlurmPlay(Play):
     def cycle(self, now: float) -> bool:
         """Plan the first jobs of the queue; whether any started."""
         self.backfill = Backfill.CONSERVATIVE  # nodes are admissible over the whole run
-        space = NodeSpace(self.site, now, self.running)
+        space = NodeSpace(self.site, now, self.running, there=self.there)
         planned: set[Kind] = set()
         waiting = len(self.waiting)
         tried: dict[str | None, int] = {}

@@ -17,7 +17,7 @@ from tests.oracles.cases import Case, cases, hungry
 from tests.simulator.test_invariants import quick
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=60)
 @given(
     case=st.one_of(cases(), cases().map(hungry)),
     ordering=st.sampled_from(list(ORDERINGS)),

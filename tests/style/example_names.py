@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+import polars as pl
 
 import dovetail.envs
 from dovetail.agents.choice.candidates import PolicyCandidate, reference
 from dovetail.agents.evolution.search import Evolution
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill, Ordering
+from dovetail.domain.problem import ChunkDemand, JobAsk, JobShape, Releases
 from dovetail.mig.evaluation.comparison import compare_mig
 from dovetail.mig.evaluation.contenders import Contender, cross
 from dovetail.mig.gpus.cluster import MigCluster
@@ -33,48 +37,25 @@ from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction.estimates import make_estimates
+from dovetail.simulator.engine import Simulation
 from dovetail.testing.schedules import replay
 from dovetail.traces.read import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.traces.samples import SAMPLES
 
 EIGHT = "8xa100-40:1,1,2,2,3,3,12,12"
-TRAININGS = (
-    "agents.training",
-    "agents.choice.choose",
-    "agents.ppo.learner",
-    "agents.rltune.training",
-    "mig.agents.catalogue",
-    "mig.agents.control_training",
-    "mig.agents.placement_training",
-    "mig.agents.published_control",
-    "mig.agents.slot_network",
-    "mig.agents.slot_training",
-    "mig.evaluation.unseen",
-    "models",
-)
-"""Examples that learn for minutes: tests of these modules make the same calls for a few seconds."""
+LEFT_OUT = {
+    "simulator.kernel.steps": "a part of a kernel; the environments' kernels are the whole of it",
+    "telemetry.sources.nvml": "needs an NVIDIA driver",
+    "telemetry.sources.prometheus": "needs a Prometheus; tests/telemetry starts one where it can",
+}
+"""Modules whose examples cannot run here, and why."""
 
-FRAGMENTS = (
-    "compiled.native",
-    "compiled.tables",
-    "agents.ppo.ragged",
-    "simulator.kernel.steps",
-    "simulator.warm",
-    "traces.parquet_trial",
-    "policies.optimiser",
+PAGE = (
+    'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",Hostname="n1"} 50\n'
+    'DCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-1",Hostname="n1"} 40\n'
 )
-"""Examples with `...` for what a kernel is given; tests of these modules run the whole of it."""
-
-
-SOURCES_OF_READINGS = (
-    "telemetry",
-    "telemetry.monitor",
-    "telemetry.sources.exporter",
-    "telemetry.sources.nvml",
-    "telemetry.sources.prometheus",
-)
-"""Examples that ask a GPU or another host; tests/telemetry asks an exporter of its own."""
+"""What an exporter on a node says."""
 
 
 @cache
@@ -136,6 +117,15 @@ OWN: dict[str, dict[str, Any]] = {
     "agents.evolution.search": {"start": np.zeros(3), "loss": lambda c: float((c**2).sum())},
     "agents.evolution.search_file": {"search": Evolution(np.zeros(3), 0.1, 8, 0), "facts": {}},
     "domain.arguments": {"order": "saf", "Ordering": Ordering},
+    "policies.optimiser": {
+        "free": np.array([[4, 4000, 10], [8, 8000, 20]]), "kind": np.zeros(2, np.int64),
+        "switch": np.zeros(2, np.int64), "releases": Releases.none(), "now": 0.0,
+        "jobs": [JobAsk((JobShape(1, ChunkDemand(2, 1000, 1)),), 100.0, 100)],
+        "start": lambda *placed: None,
+    },
+    "simulator.warm": {"Simulation": Simulation, "make_estimates": make_estimates},
+    "compiled.native": {"NamedTuple": NamedTuple},
+    "telemetry.monitor": {"snapshot": SimpleNamespace(running=())},
     "mig.envs.repartition": {"logits": np.zeros((64, 14, 14))},
     "mig.evaluation.comparison": {"cross": cross},
     "mig.mean_field": {"stay": steering(lambda p, seen, out: None)},
@@ -166,7 +156,15 @@ def write_files(folder: Path) -> None:
 
 def names_for(module: str, folder: Path) -> dict[str, Any]:
     """All that an example of this module may use besides the module's own names."""
-    found = {**shared(), "cluster": Cluster.parse("8x8"), "folder": folder, "path": folder / "file"}
+    table = BytesIO()
+    pl.DataFrame({"submit_time": [0]}).write_parquet(table)
+    found = {
+        **shared(),
+        "data": table.getvalue(),
+        "cluster": Cluster.parse("8x8"),
+        "folder": folder,
+        "path": folder / "file",
+    }
     if module.startswith("dovetail.mig"):
         found |= of_slices()
     return {**found, **OWN.get(module.removeprefix("dovetail."), {})}

@@ -14,52 +14,41 @@ from typing import Any
 import pytest
 
 from tests.conformance.registries import modules
-from tests.style.example_names import (
-    FRAGMENTS,
-    SOURCES_OF_READINGS,
-    TRAININGS,
-    names_for,
-    write_files,
-)
+from tests.style.example_names import LEFT_OUT, PAGE, names_for, write_files
+from tests.style.small_settings import SMALL
+from tests.telemetry.exporter import exporting
 
 ROOT = Path(__file__).resolve().parents[2]
+ADDRESS = re.compile(r"http://(?:node[12]:9400/metrics|exporter:9400/metrics)")
+"""Hosts in examples; an exporter of our own answers for them."""
 
 
 def name_of(module: ModuleType) -> str:
     return module.__name__
 
 
-@pytest.mark.parametrize("module", modules(), ids=name_of)
-def test_the_examples_of_a_module_run(module: ModuleType, monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert doctest.testmod(module).failed == 0
-
-
-@pytest.mark.parametrize("module", modules(), ids=name_of)
-def test_the_code_in_a_docstring_runs(module: ModuleType, monkeypatch: Any, tmp_path: Path) -> None:
-    """Paragraphs that are Python, too, though nothing says so."""
-    blocks = list(code_in(module))
-    if not blocks:
-        return
-    name = module.__name__.removeprefix("dovetail.")
-    if name in (*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS):
-        pytest.skip("run by the tests of its module")
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    names = {**names_for(module.__name__, tmp_path), **vars(module)}
-    for block in blocks:
-        exec(compile(block, module.__name__, "exec"), names)
-
-
 def code_in(module: ModuleType) -> Iterator[str]:
     """Paragraphs of docstrings that are Python, and no examples for doctest."""
-    tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
+    tree = ast.parse(source_of(module))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             text = ast.get_docstring(node) or ""
             for paragraph in text.split("\n\n")[1:]:
                 if ">>>" not in paragraph and is_code(dedent(paragraph)):
                     yield dedent(paragraph)
+
+
+DOES = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.Assign,
+    ast.With,
+    ast.For,
+    ast.If,
+    ast.FunctionDef,
+    ast.ClassDef,
+)
+"""Statements that prose never is."""
 
 
 def is_code(text: str) -> bool:
@@ -69,13 +58,48 @@ def is_code(text: str) -> bool:
     except SyntaxError:
         return False
     return any(
-        isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.With | ast.FunctionDef)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        isinstance(node, DOES) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in tree.body
     )
 
 
-@pytest.mark.parametrize("name", [*TRAININGS, *FRAGMENTS, *SOURCES_OF_READINGS])
+def source_of(module: ModuleType) -> str:
+    return Path(module.__file__ or "").read_text(encoding="utf-8")
+
+
+WITH_DOCTESTS = [module for module in modules() if ">>> " in source_of(module)]
+WITH_CODE = [module for module in modules() if any(code_in(module))]
+
+
+@pytest.mark.parametrize("module", WITH_DOCTESTS, ids=name_of)
+def test_the_examples_of_a_module_run(module: ModuleType, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(module)
+    assert (found.attempted > 0, found.failed) == (True, 0)
+
+
+@pytest.mark.parametrize("module", WITH_CODE, ids=name_of)
+def test_the_code_in_a_docstring_runs(module: ModuleType, monkeypatch: Any, tmp_path: Path) -> None:
+    """Paragraphs that are Python, too, though nothing says so."""
+    name = module.__name__.removeprefix("dovetail.")
+    if name in LEFT_OUT:
+        pytest.skip(LEFT_OUT[name])
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    small = SMALL[name](tmp_path) if name in SMALL else {}
+    names = {**names_for(module.__name__, tmp_path), **vars(module), **small}
+    with exporting(PAGE) as exporter:
+        for number, block in enumerate(code_in(module)):
+            run_block(ADDRESS.sub(exporter.url, block), tmp_path / f"example{number}.py", names)
+
+
+def run_block(block: str, file: Path, names: dict[str, Any]) -> None:
+    """From a file, as compiled functions are kept by theirs."""
+    file.write_text(block, encoding="utf-8")
+    exec(compile(block, str(file), "exec", dont_inherit=True), names)
+
+
+@pytest.mark.parametrize("name", list(LEFT_OUT))
 def test_what_is_left_out_is_still_there(name: str) -> None:
     assert any(
         module.__name__ == f"dovetail.{name}" and list(code_in(module)) for module in modules()

@@ -49,7 +49,7 @@ def test_a_real_looking_export_is_read_as_its_jobs(tmp_path: Path) -> None:
         "1 job step: left out",
         "2 jobs never started: left out",
         "1 job was still running: left out",
-        "1 earlier record of a requeued job: left out",
+        "1 earlier run of a job that ended with its node: left out",
         "2 jobs were held or waited for others first: they count as submitted once eligible",
     )
 

@@ -190,8 +190,9 @@ def rearranged(trace: Trace, load: float, seed: int) -> Trace:
         submit=submit,
         deadline=jobs.deadline + moved,
         recorded_start=jobs.recorded_start + moved,
+        earliest=jobs.earliest + moved,
     )
-    return Trace(other, f"{trace.name} at {load:g}", trace.notes)
+    return Trace(other, f"{trace.name} at {load:g}", trace.notes, trace.origin)
 
 
 def measure_blocks(schedule: Schedule, first: int, blocks: int) -> Floats:

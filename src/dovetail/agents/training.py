@@ -1,6 +1,9 @@
 """Every training in three steps: choose, learn from the choice as the start, gate.
 
-    train(learner, [Site(trace, cluster)], Path("model"), config, report=print)
+    train("choice", None, [Site(trace, cluster)], Path("model"), config, report=print)
+
+Here nothing is learned after the choice; with a learner for None, such as `rltune.training.learn`,
+the other two steps follow.
 
 The last tenth of each trace is never looked at. Of the rest, the first eight ninths are learned
 from; the last ninth chooses, and judges what was learned. The folder holds the choice as soon as it

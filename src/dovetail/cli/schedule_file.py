@@ -24,16 +24,18 @@ def schedule_frame(schedule: Schedule) -> pl.DataFrame:
         {
             "job_id": pl.Series(jobs.ids.tolist(), dtype=pl.String),
             "submit": jobs.submit,
+            "eligible": schedule.since,
             "start": schedule.start,
             "end": schedule.end,
             "wait": schedule.wait,
             "run": schedule.run,
             "estimate": schedule.estimate,
             "backfilled": schedule.backfilled,
+            "restarts": schedule.restart_counts,
             "rejected": reasons.gather(schedule.rejected),
             **_places(schedule),
         }
-    ).with_columns(pl.col("start", "end", "wait", "run", "estimate").fill_nan(None))
+    ).with_columns(pl.col("eligible", "start", "end", "wait", "run", "estimate").fill_nan(None))
 
 
 def _places(schedule: Schedule) -> dict[str, pl.Series]:

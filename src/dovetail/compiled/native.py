@@ -1,13 +1,15 @@
 """Arguments of a kernel, kept as compiled code has them, so that Python passes one address.
 
-    ARGUMENTS = native_type(Arguments, score=FunctionType(SCORE), table=types.int64[:, ::1])
+    Arguments = NamedTuple("Arguments", [("counts", Ints), ("table", Any), ("more", int)])
+    ARGUMENTS = native_type(Arguments, table=types.int64[:, ::1])
     take = taker(ARGUMENTS)                     # at the top of a module, for its kernels
 
     @kernel
     def step(at: int) -> None:
         given = take(at)                        # a named tuple, as if it had been passed
+        given.counts[0] += given.table[0, 1] + given.more
 
-    kept = Kept(Arguments(...), ARGUMENTS)      # in Python, once
+    kept = Kept(Arguments(np.zeros(3, np.int64), np.eye(2, dtype=np.int64), 2), ARGUMENTS)
     step(kept.address)                          # 0.3 µs
 
 A tuple of twenty arrays costs 20 µs to hand over at every call, each compiled function in it 40 µs

@@ -4,8 +4,11 @@
         x: float
         count: int
 
+    class Map(Row):
+        points: int                      # [10] Point: the address of the table
+
     points = new_table(Point, 10)        # a NumPy structured array
-    point = row_accessor(World, "points", Point)   # in kernels: point(world, 3).x
+    point = row_accessor(Map, "points", Point)     # in kernels: point(map, 3).x
 
 Numba passes a tuple of arrays by value (seven words each) and counts references on every
 access: with ninety arrays a job cost 80 µs. A `World` is one record that

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
+from dovetail.domain.outages import MAX_CLOSURES, NodeReservation, Outage
 
 MAX_GPUS_PER_NODE = 64
 """A node's GPUs are the bits of one word in the simulator."""
@@ -40,6 +41,7 @@ SETTINGS = (
     "PriorityWeightJobSize",
     "PriorityWeightPartition",
     "PriorityWeightQOS",
+    "JobRequeue",
 )
 """Settings of slurm.conf that a cluster keeps: how Slurm orders jobs, and what may pass."""
 
@@ -118,6 +120,9 @@ class Cluster:
     kind_speed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     slurm: Mapping[str, str] = field(default_factory=dict)  # settings of slurm.conf, by name
+    outages: tuple[Outage, ...] = ()
+    reservations: tuple[NodeReservation, ...] = ()
+    licenses: Mapping[str, int] = field(default_factory=dict)  # how many jobs may hold at once
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -131,6 +136,11 @@ class Cluster:
                 raise ClusterError(f"partition {part.name}: no nodes")
             if not all(0 <= index < len(self.nodes) for index in part.nodes):
                 raise ClusterError(f"partition {part.name}: names a node that does not exist")
+        closed = [index for one in (*self.outages, *self.reservations) for index in one.nodes]
+        if len(closed) > MAX_CLOSURES:
+            raise ClusterError(f"{self.name}: {len(closed):,} outages of nodes, expected fewer")
+        if not all(0 <= index < len(self.nodes) for index in closed):
+            raise ClusterError("an outage or reservation names a node that does not exist")
         for speeds in (self.speed, *self.kind_speed.values()):
             self._refuse_bad_speeds(speeds)
         for name, value in self.qos.items():
@@ -164,6 +174,11 @@ class Cluster:
     def has_features(self) -> bool:
         """Whether any node names one; else nobody is bound to them."""
         return any(node.features for node in self.nodes)
+
+    @property
+    def requeues(self) -> bool:
+        """Whether jobs of a failed node begin again, as Slurm's do unless told otherwise."""
+        return self.slurm.get("JobRequeue", "1") != "0"
 
     @cached_property
     def known_cpus(self) -> float:
@@ -235,6 +250,12 @@ class Cluster:
             text += repr(self.limits)
         if self.has_features:
             text += repr([node.features for node in self.nodes])
+        if self.licenses:
+            text += repr(sorted(self.licenses.items()))
+        if self.outages or self.reservations:
+            closed = (*self.outages, *self.reservations)
+            text += repr([(sorted(c.nodes), c.start, c.end, type(c).__name__) for c in closed])
+            text += repr(([outage.state for outage in self.outages], self.requeues))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, SETTINGS, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import AMOUNTS, Each, Limit
+from dovetail.domain.outage_toml import read_outages, read_reservations
 from dovetail.domain.toml_table import TomlTable, refuse_unknown
 
 MAX_BYTES = 32 << 20
@@ -21,7 +22,19 @@ MAX_MEMBERSHIPS = 2_000_000
 """Nodes of all partitions together: twenty partitions of all nodes of the largest cluster."""
 
 _RANGE = re.compile(r"^(?P<head>.*)\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})\](?P<tail>.*)$")
-_TOP = {"name", "nodes", "partitions", "speed", "qos", "kind_speed", "limits", "slurm"}
+_TOP = {
+    "name",
+    "nodes",
+    "partitions",
+    "speed",
+    "qos",
+    "kind_speed",
+    "limits",
+    "slurm",
+    "outages",
+    "licenses",
+    "reservations",
+}
 _NODE = {
     "name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig",
     "features",
@@ -58,6 +71,11 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         nodes += _group(group, len(nodes), f"{name}: [[nodes]] number {number}")
         if len(nodes) > MAX_NODES:
             raise ClusterError(f"{name}: more than {MAX_NODES:,} nodes")
+    index = {node.name: i for i, node in enumerate(nodes)}
+
+    def members(patterns: list[str], where: str) -> frozenset[int]:
+        return _members(patterns, index, where)
+
     return Cluster(
         tuple(nodes),
         tuple(_partitions(data.get("partitions", {}), nodes, name)),
@@ -67,6 +85,9 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         _kind_speeds(data.get("kind_speed", {}), name),
         tuple(_limits(data.get("limits", []), name)),
         _settings(data.get("slurm", {}), name),
+        tuple(read_outages(data.get("outages", []), name, members)),
+        tuple(read_reservations(data.get("reservations", []), name, members)),
+        _licenses(data.get("licenses", {}), name),
     )
 
 
@@ -89,6 +110,13 @@ def _settings(value: Any, file: str) -> dict[str, str]:
     refuse_unknown(value, set(SETTINGS), f"{file}: [slurm]")
     table = TomlTable(value, f"{file}: [slurm]")
     return {key: table.text(key, "") for key in value}
+
+
+def _licenses(value: Any, file: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise ClusterError(f"{file}: [licenses] maps names to numbers, for example matlab = 10")
+    table = TomlTable(value, f"{file}: [licenses]")
+    return {str(name): table.whole(name, 0, 0) for name in value}
 
 
 def _kind_speeds(table: Any, name: str) -> dict[str, dict[str, float]]:

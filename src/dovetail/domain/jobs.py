@@ -62,7 +62,7 @@ class Jobs:
     """
 
     ids: NDArray[Any]  # variable-length strings, unique
-    submit: Floats  # seconds, ascending
+    submit: Floats  # seconds, ascending: when it could first run, dependencies met as recorded
     run: Floats  # seconds, >= 0
     gpus: Ints  # of the whole job; 0: it asks for CPUs only
     limit: Floats  # seconds the user asked for; NaN: unknown
@@ -87,6 +87,10 @@ class Jobs:
     restarts: Ints  # how often it had been requeued when it was submitted like this
     exclusive: Bools  # takes whole nodes, whatever it asks for
     constraint: Names  # features that its nodes must have: "gold&ib"; UNKNOWN: any
+    dependency: Names  # what it waits for before it may run: "afterok:17"; UNKNOWN: nothing
+    earliest: Floats  # seconds: no sooner may it run, whatever it waits for; NaN: `submit`
+    throttle: Ints  # tasks of its array that may run at once; 0: all
+    licenses: Names  # that it holds while it runs: "matlab:2,ansys"; UNKNOWN: none
 
     def __post_init__(self) -> None:
         count = len(self.ids)
@@ -138,6 +142,10 @@ class JobColumns:
     restarts: ArrayLike | None = None
     exclusive: ArrayLike | None = None
     constraint: Sequence[str | None] | Names | None = None
+    dependency: Sequence[str | None] | Names | None = None
+    earliest: ArrayLike | None = None
+    throttle: ArrayLike | None = None
+    licenses: Sequence[str | None] | Names | None = None
     _count: int = field(init=False, default=0)
 
     def build(self) -> Jobs:
@@ -172,6 +180,10 @@ class JobColumns:
             restarts=self._counts(self.restarts),
             exclusive=self._flags(self.exclusive),
             constraint=self._names(self.constraint),
+            dependency=self._names(self.dependency),
+            earliest=self._floats(self.earliest, np.nan),
+            throttle=self._counts(self.throttle),
+            licenses=self._names(self.licenses),
         )
 
     def _flags(self, given: ArrayLike | None) -> Bools:

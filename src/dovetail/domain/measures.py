@@ -80,7 +80,8 @@ MEASURES: Registry[Measure] = Registry(
                 "Jain's index over users' mean bounded slowdowns (partitions' where users are "
                 "unknown); 1 is even",
             ),
-            Measure("unfinished", "jobs", Better.LOWER, "that could never fit and were rejected"),
+            Measure("restarts", "restarts", Better.NEITHER, "of jobs under which a node failed"),
+            Measure("unfinished", "jobs", Better.LOWER, "that were rejected, or never could run"),
             Measure("events", "events", Better.NEITHER, "that the simulator took in"),
             Measure("sim_seconds", "seconds", Better.NEITHER, "real time that the simulation took"),
         )

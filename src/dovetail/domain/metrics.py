@@ -64,6 +64,7 @@ def summary(schedule: Schedule) -> dict[str, Any]:
         "fragmentation_mean": schedule.fragmentation,
         "backfilled": int(np.count_nonzero(schedule.backfilled)),
         "fairness_jain_users": fairness(slowdown, owner) if len(ended) else 1.0,
+        "restarts": int(schedule.restart_counts.sum()),
         "unfinished": int(np.count_nonzero(~ran)),
         "events": schedule.events,
         "sim_seconds": schedule.sim_seconds,

@@ -36,6 +36,8 @@ class Schedule:
     fragmentation: float  # time-weighted mean share of free GPUs on partly used nodes
     sim_seconds: float = 0.0  # wall time; not part of equality of results
     config: Mapping[str, Any] = field(default_factory=dict)
+    eligible: Floats | None = None  # [jobs] when it could first run; None: as the trace says
+    restarts: Ints | None = None  # [jobs] how often its nodes failed under it; None: never
 
     @property
     def ran(self) -> Bools:
@@ -44,8 +46,18 @@ class Schedule:
 
     @property
     def wait(self) -> Floats:
-        """Seconds from submission to start; NaN for rejected jobs."""
-        return self.start - self.trace.jobs.submit
+        """Seconds from submission, or from when it was eligible, to start; NaN: it never ran."""
+        return self.start - self.since
+
+    @property
+    def since(self) -> Floats:
+        """From when on each job has waited."""
+        return self.trace.jobs.submit if self.eligible is None else self.eligible
+
+    @property
+    def restart_counts(self) -> Ints:
+        """How often each job began again, as a node failed under it."""
+        return np.zeros(len(self.start), np.int64) if self.restarts is None else self.restarts
 
     @property
     def run(self) -> Floats:

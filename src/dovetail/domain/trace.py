@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from dovetail.domain.errors import TraceError
-from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
+from dovetail.domain.jobs import UNKNOWN, Bools, Floats, Ints, Jobs, Names
 from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
 
 ADDED = (
     "name", "account", "work_dir", "submit_line", "array", "restarts", "exclusive", "constraint",
+    "dependency", "earliest", "throttle", "licenses",
 )  # fmt: skip
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
 
@@ -30,6 +31,7 @@ class Trace:
     jobs: Jobs
     name: str = "trace"
     notes: tuple[str, ...] = field(default=())
+    origin: float = 0.0  # of time 0, on the clock of the source: mostly seconds since 1970
     _digest: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +58,8 @@ class Trace:
             raise TraceError(f"{name}: no jobs; nothing to schedule")
         part = object.__new__(Trace)
         for field_name, value in (
-            ("jobs", jobs), ("name", name), ("notes", self.notes), ("_digest", ""),
+            ("jobs", jobs), ("name", name), ("notes", self.notes), ("origin", self.origin),
+            ("_digest", ""),
         ):  # fmt: skip
             object.__setattr__(part, field_name, value)
         return part
@@ -97,7 +100,9 @@ def problems(jobs: Jobs) -> dict[str, Bools]:
     }
 
 
-def _says_nothing(column: Names | Ints | Bools) -> bool:
+def _says_nothing(column: Names | Ints | Bools | Floats) -> bool:
     if isinstance(column, Names):
         return not column.values and not np.any(column.codes != UNKNOWN)
+    if column.dtype.kind == "f":
+        return bool(np.all(np.isnan(column)))
     return not np.any(column)

@@ -95,6 +95,8 @@ RULES = (
         _no_amount,
         "0 or more",
     ),
+    Rule("lets a negative number of tasks run at once", ("throttle",), _no_amount, "0 or more"),
+    Rule("may run beyond all calendars", ("earliest",), _no_date, f"within {MOST:.0f} s"),
     Rule("has no valid priority", ("priority",), _unknown, "a finite number"),
 )
 

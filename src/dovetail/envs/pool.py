@@ -105,6 +105,11 @@ def _refuse_regulated(cluster: Cluster) -> None:
             "cluster's file to train in one; simulations and the agents evolution and choice "
             "know both"
         )
+    if cluster.outages or cluster.reservations or cluster.licenses:
+        raise ConfigError(
+            "environments know neither outages and reservations of nodes nor licences: leave them "
+            "out of the cluster's file to train in one; simulations know them"
+        )
 
 
 def rules_of(base: Ordering, placement: Placement = PLACEMENT) -> Rules:

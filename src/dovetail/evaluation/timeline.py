@@ -65,7 +65,7 @@ def busy_share_of(schedule: Schedule, nodes: Ints, edges: Floats) -> Floats:
 
 def _waits(schedule: Schedule, edges: Floats) -> Floats:
     ran = schedule.ran
-    at = np.clip(np.searchsorted(edges, schedule.trace.jobs.submit[ran], "right") - 1, 0, None)
+    at = np.clip(np.searchsorted(edges, schedule.since[ran], "right") - 1, 0, None)
     at = np.minimum(at, len(edges) - 2)
     count = np.bincount(at, minlength=len(edges) - 1)
     total = np.bincount(at, schedule.wait[ran], minlength=len(edges) - 1)

@@ -1,10 +1,12 @@
 """Models in service: who is champion, how a challenger takes its place, and the way back.
 
-store = ModelStore(Path("/var/lib/dovetail/models"))
-version = store.add("index", Path("trained"))                    # a challenger
-found = contest(trace, cluster, store.champion("index"), store.folder("index", version))
-store.promote("index", version, found)                           # refused unless it won
-store.rollback("index", "waits rose")
+store = ModelStore(folder)
+first, second = (store.add("index", trained) for trained in checkpoints)
+store.promote("index", first, None)                              # the first one needs no contest
+found = contest(trace, cluster, store.champion("index"), store.folder("index", second))
+if found.verdict is ContestVerdict.WON:
+    store.promote("index", second, found)                        # refused unless it won
+    store.rollback("index", "waits rose")
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ LONGEST = 25.0
 
 def calibrate(log_quantiles: Floats, logs: Floats, most: Floats, timeline: Timeline) -> Floats:
     """Log quantiles of every job, shifted by what was known at its submission; at most `most`."""
-    return _calibrate(log_quantiles, logs, most, timeline.submit, timeline.start, timeline.end)
+    raw = np.ascontiguousarray(log_quantiles)  # parts of wider arrays would be compiled again
+    return _calibrate(raw, logs, most, timeline.submit, timeline.start, timeline.end)
 
 
 @kernel

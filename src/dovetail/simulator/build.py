@@ -27,10 +27,10 @@ from dovetail.domain.policy import (
 )
 from dovetail.simulator.kernel import promise_rows, queue_rows, reservation_rows, rows
 from dovetail.simulator.kernel.openings import HEAPS
-from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
 from dovetail.simulator.needs import need_tables
+from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
 from dovetail.simulator.shapes import shape_tables
 
 Table = NDArray[Any]
@@ -45,6 +45,16 @@ class Tables:
     # Placements that rank classes of nodes only (node_classes.py).
     node_classes: Table
     class_slots: Table
+
+    # Jobs that wait for others only (eligibility.py).
+    eligibility: Table
+    dependency_links: Table
+    arrays: Table
+    array_tasks: Table
+
+    # Nodes that are not always there only (outages.py).
+    node_events: Table
+    closures: Table
 
     # Conservative backfilling only (node_sets.py).
     node_sets: Table
@@ -71,7 +81,7 @@ class Tables:
         of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
-        levels, words = _levels(kinds, most)
+        levels, words = level_tables(kinds, most)
         options, chunks = _options(every)
         shapes = shape_tables(options, chunks, kinds)
         needed = need_tables(options, shapes.shapes)
@@ -84,10 +94,10 @@ class Tables:
         self.cluster["now"] = self.cluster["origin"] = jobs.submit[0]
         self.cluster["total_gpus"] = cluster.total_size
         self.runs = _runs(jobs, of_job)
-        self.nodes = _nodes(cluster, kinds)
+        self.nodes = node_table(cluster, kinds)
         slots = most + _most_without_gpus(of_job, every, kinds)
         self.slots = new_table(rows.Slot, len(cluster.nodes) * slots)
-        self.kinds, self.members = _kinds(kinds)
+        self.kinds, self.members = kind_tables(kinds)
         self.levels, self.words = levels, words
         self.kinds["group_first"], self.kinds["group_last"] = shapes.first, shapes.last
         self.shapes, self.shape_groups = shapes.shapes, shapes.groups
@@ -154,8 +164,9 @@ class Tables:
         self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
         self.world["mixed"] = slots > most
-        self.world["limited"] = bool(cluster.limits)
+        self.world["limited"] = bool(cluster.limits or cluster.licenses)
         self.world["tier_count"] = self.demands["tier"].max() + 1
+        self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:
@@ -216,54 +227,6 @@ def _runs(jobs: Jobs, of_job: Ints) -> Table:
     table["start"] = table["end"] = np.nan
     table["demand"] = of_job
     return table
-
-
-def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
-    """An idle cluster; every node's release times are still to be worked out."""
-    table = new_table(rows.NodeRow, len(cluster.nodes))
-    for number, kind in enumerate(kinds):
-        table["kind"][kind.nodes] = number
-        table["place"][kind.nodes] = np.arange(len(kind.nodes))
-        table["gpus"][kind.nodes] = kind.gpus
-        table["cpus"][kind.nodes] = kind.cpus
-        table["memory"][kind.nodes] = kind.memory
-        table["bits"][kind.nodes] = np.uint64((1 << kind.gpus) - 1)
-    switches = {name: i for i, name in enumerate(dict.fromkeys(n.switch for n in cluster.nodes))}
-    table["switch"] = [switches[node.switch] for node in cluster.nodes]
-    table["used_by"] = table["hold"] = -1
-    return table
-
-
-def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
-    table = new_table(rows.KindRow, len(kinds))
-    sizes = np.array([len(kind.nodes) for kind in kinds])
-    for what in ("gpus", "cpus", "memory"):
-        table[what] = [getattr(kind, what) for kind in kinds]
-    table["free"], table["idle"] = table["gpus"] * sizes, sizes
-    table["last"] = np.cumsum(sizes)
-    table["first"] = table["last"] - sizes
-    table["words"] = (sizes + 63) // 64
-    table["reserved"] = NO_RESERVATION
-    members = new_table(rows.Member, int(sizes.sum()))
-    members["node"] = [node for kind in kinds for node in kind.nodes]
-    return table, members
-
-
-def _levels(kinds: list[Kind], most: int) -> tuple[Table, Table]:
-    """The index of nodes by free GPUs, and its bitmaps."""
-    levels = new_table(rows.Level, len(kinds) * (most + 1))
-    word_count = 0
-    for number, kind in enumerate(kinds):
-        for gpus in range(kind.gpus + 1):
-            levels["word_first"][number * (most + 1) + gpus] = word_count
-            word_count += (len(kind.nodes) + 63) // 64
-    words = new_table(rows.Bitmap, word_count)
-    for number, kind in enumerate(kinds):
-        idle = levels[number * (most + 1) + kind.gpus]
-        idle["count"] = len(kind.nodes)
-        for place in range(len(kind.nodes)):
-            words["bits"][idle["word_first"] + place // 64] |= np.uint64(1 << (place % 64))
-    return levels, words
 
 
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:

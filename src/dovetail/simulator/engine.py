@@ -13,7 +13,7 @@ from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
-from dovetail.domain.jobs import Floats
+from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import (
     OBSERVE,
     PREDICT,
@@ -26,16 +26,18 @@ from dovetail.domain.policy import (
     SlurmBackfill,
 )
 from dovetail.domain.provenance import inputs_of
-from dovetail.domain.schedule import Schedule
+from dovetail.domain.schedule import RAN, Schedule
 from dovetail.domain.trace import Trace
 from dovetail.simulator.build import Tables
+from dovetail.simulator.eligibility import add_dependencies
 from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.loop import ADVANCE
-from dovetail.simulator.kernel.rules import make_rules
+from dovetail.simulator.kernel.rules import make_rules, unsorted_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
-from dovetail.simulator.layout import REASONS, REFUSED
+from dovetail.simulator.layout import NEVER_RAN, REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
 from dovetail.simulator.node_sets import add_promises
+from dovetail.simulator.outages import add_outages, changing_nodes
 from dovetail.simulator.planner import Planner
 from dovetail.simulator.warm import Window, resume
 
@@ -73,7 +75,10 @@ class Simulation:
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history, backfill)
         if backfill is Backfill.CONSERVATIVE:
-            add_promises(self.tables)
+            add_promises(self.tables, changing_nodes(cluster))
+        add_dependencies(self.tables, trace.jobs, warm.carried if warm is not None else 0)
+        now = float(trace.jobs.submit[0]) if warm is None else warm.now
+        add_outages(self.tables, cluster, trace.origin, now)
         rank_nodes(self.tables, placement)
         self.rules = make_rules(
             ordering,
@@ -81,6 +86,8 @@ class Simulation:
             predictor.predict if predicts and predictor else NO_PREDICTION,
             predictor.observe if predicts and predictor else NO_OBSERVATION,
         )
+        if self.tables.world["linked"][0] or self.tables.world["eventful"][0]:
+            self.rules = unsorted_rules(self.rules)
         self.planner = (
             Planner(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
         )
@@ -91,6 +98,7 @@ class Simulation:
             self._advance = ADVANCE[backfill]
         self._advance(self.tables.world, self.rules, 0)  # compile now, if ever: it is not measured
         self._seconds = 0.0
+        self._over = False
         if warm is not None:
             resume(
                 self.tables.world, self.rules, warm.now,
@@ -102,6 +110,7 @@ class Simulation:
         began = time.perf_counter()
         more = self._advance(self.tables.world, self.rules, steps)
         self._seconds += time.perf_counter() - began
+        self._over = not more
         self.ordering.score.raise_failure(self.rules.parameters, self.tables.jobs)
         if self.planner is not None:
             self.planner.raise_failure()
@@ -125,7 +134,7 @@ class Simulation:
             end=tables.runs["end"].copy(),
             estimate=tables.jobs["estimate"].copy(),
             backfilled=tables.runs["backfilled"].copy(),
-            rejected=np.where(tables.runs["refused"], REASONS.index(REFUSED), tables.rejected),
+            rejected=self._rejected(),
             reasons=REASONS,
             chunk_offset=offset,
             chunk_node=tables.part_table["node"][order],
@@ -134,7 +143,16 @@ class Simulation:
             fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
             sim_seconds=self._seconds,
             config=self.config(),
+            eligible=tables.jobs["submit"].copy() if world["linked"] or world["eventful"] else None,
+            restarts=tables.runs["restarts"].copy() if world["eventful"] else None,
         )
+
+    def _rejected(self) -> Ints:
+        """Why jobs did not run, at the end also of those that never could."""
+        tables = self.tables
+        found = np.where(tables.runs["refused"], REASONS.index(REFUSED), tables.rejected)
+        never = (found == RAN) & np.isnan(tables.runs["start"])
+        return np.where(never, REASONS.index(NEVER_RAN), found) if self._over else found
 
     def config(self) -> dict[str, Any]:
         """What the schedule depends on; worked out for a result only, as hashing takes its time."""

@@ -40,7 +40,7 @@ def _early(tables: Tables) -> bool:
 
 def _split(tables: Tables) -> bool:
     started = tables.runs[np.isfinite(tables.runs["start"])]
-    held = _popcount(tables.part_table["gpus"][: tables.world["parts"][0]])
+    held = _popcount(tables.part_table["gpus"])
     totals = np.concatenate(([0], np.cumsum(held)))
     first, last = started["part_first"], started["part_first"] + started["part_count"]
     ran = np.isfinite(tables.runs["start"])
@@ -57,11 +57,12 @@ def _unbalanced(tables: Tables, cluster: Cluster) -> bool:
         "cpus": [whole(node.cpus, 1000) for node in cluster.nodes],
         "memory": [whole(node.memory_gb, 1024) for node in cluster.nodes],
     }
-    return any(
-        bool(np.any(tables.nodes[what] + np.sum(slots[what] * used, axis=1) != np.array(full)))
-        or bool(np.any(tables.nodes[what] < 0))
-        for what, full in capacity.items()
-    )
+    closed = tables.nodes["closed"]  # nothing of these counts as free
+    for what, full in capacity.items():
+        free, left = tables.nodes[what], np.array(full) - np.sum(slots[what] * used, axis=1)
+        if np.any(free != np.where(closed, 0, left)) or np.any(left < 0):
+            return True
+    return False
 
 
 def _double_booked(tables: Tables, cluster: Cluster) -> bool:
@@ -84,8 +85,8 @@ def _overpromised(tables: Tables) -> bool:
     Between an overrun and the next pass nothing can be said: there promises are made anew.
     """
     world = tables.world[0]
-    if world["set_count"] == 0 or world["extended"]:
-        return False
+    if world["set_count"] == 0 or world["extended"] or world["eventful"]:
+        return False  # on a closed node less than nothing is left
     for number in tables.node_sets["first"]:
         while number >= 0:
             step = tables.steps[number]
@@ -99,7 +100,8 @@ def _misindexed(tables: Tables) -> bool:
     counts = np.zeros(len(tables.levels), np.int64)
     rows = tables.nodes["kind"] * (tables.world["most_gpus"][0] + 1) + tables.nodes["gpus"]
     np.add.at(counts, rows, 1)
-    wrong_bits = np.any(_popcount(tables.nodes["bits"]) != tables.nodes["gpus"])
+    free = np.where(tables.nodes["closed"], 0, _popcount(tables.nodes["bits"]))
+    wrong_bits = np.any(free != tables.nodes["gpus"])
     wrong_total = tables.world["free_gpus"][0] != tables.nodes["gpus"].sum()
     return bool(np.any(counts != tables.levels["count"]) or wrong_bits or wrong_total)
 
@@ -111,7 +113,8 @@ def _miscounted(tables: Tables) -> bool:
             room &= tables.nodes[what] >= shape[what]
         if room.sum() != shape["free"]:
             return True
-    idle = np.bincount(tables.nodes["kind"][tables.nodes["running"] == 0])
+    unused = (tables.nodes["running"] == 0) & ~tables.nodes["closed"]
+    idle = np.bincount(tables.nodes["kind"][unused])
     idle.resize(len(tables.kinds), refcheck=False)
     return bool(np.any(idle != tables.kinds["idle"]))
 

@@ -31,6 +31,7 @@ TOO_LONG = "asks for more time than its partition, QOS or account allows"
 OVER_LIMIT = "asks for more than a limit of its user, account, QOS or partition allows"
 REFUSED = "was submitted when as many of its jobs waited or ran as may be"
 CPUS_UNKNOWN = "asks for CPUs only, and no node that it may use says how many it has"
+NEVER_RAN = "waited to the end: for jobs that never ended, or for nodes that never came back"
 REASONS = (
     "",
     OUTSIDE_PARTITION,
@@ -42,6 +43,7 @@ REASONS = (
     OVER_LIMIT,
     REFUSED,
     OUTSIDE_FEATURES,
+    NEVER_RAN,
 )
 
 

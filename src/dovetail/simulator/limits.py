@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.jobs import Bools, Ints, Jobs
+from dovetail.domain.jobs import Bools, Ints, Jobs, Names
 from dovetail.domain.limits import Each, Limit
+from dovetail.slurm.licenses import licenses_of
 
 NO_LIMIT = 2**62
 """More than can ever be in use."""
@@ -55,16 +56,19 @@ class LimitLayout:
 
 def layout_limits(jobs: Jobs, cluster: Cluster) -> LimitLayout | None:
     """None where nothing is limited."""
-    if not cluster.limits:
+    if not (cluster.limits or cluster.licenses):
         return None
     owners = (jobs.user, jobs.account, jobs.qos, jobs.partition)
-    codes = np.column_stack([owner.codes for owner in owners])
+    held = jobs.licenses if cluster.licenses else Names.none(len(jobs))
+    codes = np.column_stack([column.codes for column in (*owners, held)])
     distinct, of_job = np.unique(codes, axis=0, return_inverse=True)
-    counters: dict[tuple[int, str | None], int] = {}
+    counters: dict[tuple[int | str, str | None], int] = {}
     links, single = [], []
     of_user = _by_user(cluster)
     for row in distinct.tolist():
-        names = [owner.name(code) for owner, code in zip(owners, row, strict=True)]
+        *names, licenses = [
+            column.name(code) for column, code in zip((*owners, held), row, strict=True)
+        ]
         own = {
             number: cluster.limits[number]
             for number in sorted({*of_user[None], *of_user.get(names[0], ())})
@@ -77,7 +81,26 @@ def layout_limits(jobs: Jobs, cluster: Cluster) -> LimitLayout | None:
                 for number, whose, most in _together(own, names[0], names[1])
             ]
         )
+        links[-1] += [
+            Link(counters.setdefault(("license", name), len(counters)), most)
+            for name, most in _license_limits(licenses, cluster)
+        ]
     return LimitLayout(of_job.reshape(-1).astype(np.int64), links, single, len(counters))
+
+
+def _license_limits(
+    licenses: str | None, cluster: Cluster
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """A licence is a limit of all jobs that hold it: a job with three counts there as three jobs.
+
+    So three links to one counter, each of which leaves room for the other two.
+    """
+    for name, wanted in licenses_of(licenses or "").items():
+        if name in cluster.licenses:
+            wanted = min(wanted, cluster.licenses[name] + 1)  # one too many is enough
+            for _ in range(wanted):
+                most = cluster.licenses[name] - wanted + 1
+                yield name, (most, *(NO_LIMIT for _ in list(COUNTED)[1:]))
 
 
 def _by_user(cluster: Cluster) -> dict[str | None, list[int]]:

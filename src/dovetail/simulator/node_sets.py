@@ -13,9 +13,13 @@ from dovetail.simulator.kernel.promises import NO_PROMISE
 from dovetail.simulator.layout import UNLIMITED
 
 
-def add_promises(tables: Tables) -> None:
-    """Give a simulation what conservative backfilling needs; others do not pay for it."""
-    sets = _node_sets(tables)
+def add_promises(tables: Tables, changing: set[int]) -> None:
+    """Give a simulation what conservative backfilling needs; others do not pay for it.
+
+    Nodes that are not always there (`changing`) are sets of their own: whoever counts on one has
+    to name it.
+    """
+    sets = _node_sets(tables, sorted(changing))
     parts = len(tables.part_table)
     tables.node_sets = sets
     tables.steps = new_table(promise_rows.Step, 2 * parts + 3 * len(sets))
@@ -30,11 +34,12 @@ def add_promises(tables: Tables) -> None:
     tables.world["extended"] = True
 
 
-def _node_sets(tables: Tables) -> Table:
+def _node_sets(tables: Tables, changing: list[int]) -> Table:
     """Numbered by their first nodes, which number the sets of the nodes too."""
     group = _interchangeable(tables)
     of_node = tables.nodes["kind"].copy()
     alone = group[of_node] < 0
+    alone[changing] = True
     of_node = np.where(alone, len(group) + np.arange(len(of_node)), group[of_node])
     _, first, tables.nodes["node_set"] = _numbered(of_node)
     sets = new_table(promise_rows.NodeSet, len(first))

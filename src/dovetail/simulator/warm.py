@@ -1,7 +1,9 @@
 """Windows of a trace that start from the cluster as it was then, not from an idle one.
 
-    window = warm_window(schedule, first=5000, count=1024)   # jobs 5000 to 6023
-    simulation = Simulation(window.trace, cluster, ..., warm=window)
+    window = warm_window(schedule, first=50, count=16)       # jobs 50 to 65
+    told = make_estimates(window.trace, "exact")
+    policy = ordering, placement, Backfill.EASY
+    simulation = Simulation(window.trace, schedule.cluster, *policy, told, warm=window)
 
 Jobs that ran or waited when the window begins are carried into it as its first rows.
 """
@@ -17,7 +19,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.simulator.kernel import events, limits
+from dovetail.simulator.kernel import eligibility, events, limits
 from dovetail.simulator.kernel.allocation import take_bits
 from dovetail.simulator.kernel.loop import submit_next
 from dovetail.simulator.kernel.rows import World
@@ -70,7 +72,11 @@ def warm_window(schedule: Schedule, first: int, count: int) -> Window:
     chunks = np.repeat(schedule.chunk_offset[carried] - offset[:-1], count_of)
     chunks = chunks + np.arange(offset[-1])
     return Window(
-        trace=Trace(jobs.take(rows), f"{schedule.trace.name}[{first}:{stop}]"),
+        trace=Trace(
+            jobs.take(rows),
+            f"{schedule.trace.name}[{first}:{stop}]",
+            origin=schedule.trace.origin,
+        ),
         rows=rows,
         now=now,
         carried=len(carried),
@@ -101,6 +107,8 @@ def resume(
             _resume_job(w, job, start[job], nodes[offset[job] : offset[job + 1]],
                         gpus[offset[job] : offset[job + 1]])  # fmt: skip
             w.submitted += 1
+            if w.linked:
+                eligibility.pass_held(w)
         else:
             submit_next(w, rules)
 
@@ -121,6 +129,8 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
     if w.limited:
         limits.count_running(w, mine.demand, 1)
         limits.count_submitted(w, mine.demand, 1)
+    if w.eventful:
+        w.parts = mine.part_first
     mine.part_first, mine.part_count = w.parts, len(nodes)
     for i in range(len(nodes)):
         chunk = large(w, number) if i < this.many else small(w, number)

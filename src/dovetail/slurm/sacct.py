@@ -28,7 +28,7 @@ FIELDS = (
     "SubmitLine",
 )
 
-_IN_WORDS = ("JobID", "Elapsed", "Timelimit")
+_IN_WORDS = ("Elapsed", "Timelimit")
 """What another field tells as a number."""
 
 EXPORTED = tuple(name for name in FIELDS if name not in _IN_WORDS)

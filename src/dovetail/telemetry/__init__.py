@@ -1,6 +1,6 @@
 """Readings of GPUs: sources, checks, normalisation, and which jobs hold idle GPUs.
 
-source = open_source("prometheus:http://prometheus:9090")
+source = open_source("exporter:http://node1:9400/metrics")
 checked = check(source.read())                      # doubtful readings out, counted
 features = normalise(checked.readings)              # 0…1 by declared ranges
 

@@ -25,8 +25,6 @@ import numpy as np
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Jobs
-from dovetail.telemetry.quantities import QUANTITIES
-from dovetail.telemetry.readings import Readings
 
 BINS = 10
 PARTS = 8
@@ -167,11 +165,6 @@ def workload_columns(jobs: Jobs) -> dict[str, Floats]:
         "gap": np.log1p(np.maximum(gaps, 0.0)),
         "hour": (jobs.submit % 86_400.0) / 3600.0,
     }
-
-
-def reading_columns(readings: Readings) -> dict[str, Floats]:
-    """Every quantity of the readings."""
-    return {name: readings.column(name) for name in QUANTITIES}
 
 
 def _summarise(values: Floats) -> _Column:

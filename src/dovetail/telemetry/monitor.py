@@ -1,6 +1,6 @@
 """Telemetry beside a scheduler: read, check, follow and tell, cycle by cycle.
 
-monitor = Monitor(open_source("prometheus:http://prometheus:9090"))
+monitor = Monitor(open_source("exporter:http://node1:9400/metrics"))
 monitor.update(snapshot.running)      # once a cycle, with the jobs that run
 monitor.nodes["n1"].utilisation       # joins a snapshot by the node's name
 monitor.idle                          # jobs that hold idle GPUs

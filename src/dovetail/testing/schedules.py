@@ -55,7 +55,7 @@ def check_schedule(schedule: Schedule) -> None:
     for job in np.flatnonzero(schedule.ran).tolist():
         start, end = float(schedule.start[job]), float(schedule.end[job])
         assert np.isfinite(end), f"job {job} never ends"
-        assert start >= jobs.submit[job], f"job {job} starts before it is submitted"
+        assert start >= schedule.since[job], f"job {job} starts before it is submitted"
         chunks = range(int(schedule.chunk_offset[job]), int(schedule.chunk_offset[job + 1]))
         given = 0
         for chunk in chunks:

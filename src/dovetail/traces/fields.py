@@ -34,7 +34,9 @@ FIELDS: Registry[Field] = Registry(
         field.name: field
         for field in (
             Field("id", "id", "job_id", Holds.NAME, "the job's id; CSV: row numbers if not there"),
-            Field("submit", "submit", "submit_time", Holds.TIME, "when it was submitted (needed)"),
+            Field(
+                "submit", "submit", "submit_time", Holds.TIME, "when it could first run (needed)"
+            ),
             Field("duration", "run", "duration", Holds.DURATION, "how long it ran (needed)"),
             Field("gpus", "gpus", "req_gpus", Holds.NUMBER, "GPUs of all nodes together (needed)"),
             Field("limit", "limit", "req_time", Holds.DURATION, "the user's time limit"),
@@ -59,6 +61,28 @@ FIELDS: Registry[Field] = Registry(
             Field("restarts", "restarts", "restarts", Holds.NUMBER, "times it had been requeued"),
             Field("exclusive", "exclusive", "exclusive", Holds.NUMBER, "1: it takes whole nodes"),
             Field("constraint", "constraint", "constraint", Holds.NAME, "features of its nodes"),
+            Field(
+                "dependency",
+                "dependency",
+                "dependency",
+                Holds.NAME,
+                "what it waits for, as sbatch has it: afterok:17, singleton",
+            ),
+            Field(
+                "earliest",
+                "earliest",
+                "earliest_time",
+                Holds.TIME,
+                "with a dependency: when it could run if that were met; else submit",
+            ),
+            Field(
+                "throttle",
+                "throttle",
+                "array_throttle",
+                Holds.NUMBER,
+                "tasks of its array that may run at once",
+            ),
+            Field("licenses", "licenses", "licenses", Holds.NAME, "it holds: matlab:2,ansys"),
         )
     },
 )

@@ -49,7 +49,8 @@ def read_trace(
     _refuse_nothing(table)
     report(0.8, "building columns")
     _count_from_first(table)
-    trace = Trace(_jobs(table.frame), table.name or path.name.split(".")[0], tuple(table.notes))
+    name = table.name or path.name.split(".")[0]
+    trace = Trace(_jobs(table.frame), name, tuple(table.notes), table.first)
     report(1.0, f"{len(trace):,} jobs")
     return trace
 
@@ -97,9 +98,12 @@ def _count_from_first(table: RawTable) -> None:
     if table.origin is None:
         return
     first = float(table.frame["submit"][0])
-    times = [c for c in ("submit", "recorded_start", "deadline") if c in table.frame.columns]
+    times = [
+        c for c in ("submit", "recorded_start", "deadline", "earliest") if c in table.frame.columns
+    ]
     table.frame = table.frame.with_columns(pl.col(*times) - first)
     table.notes.append(table.origin(first))
+    table.first = first
 
 
 def _jobs(frame: pl.DataFrame) -> Jobs:

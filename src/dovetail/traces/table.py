@@ -27,6 +27,8 @@ NUMBERS = {
     "deadline": nan,
     "recorded_start": nan,
     "restarts": 0.0,
+    "earliest": nan,
+    "throttle": 0.0,
 }
 """Columns of numbers, with what each is where a file knows nothing."""
 
@@ -46,6 +48,8 @@ NAMES = (
     "submit_line",
     "array",
     "constraint",
+    "dependency",
+    "licenses",
 )
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 
@@ -67,6 +71,7 @@ class RawTable:
     always: tuple[str, ...] = ()  # repairs that this format's published files need
     notes: list[str] = field(default_factory=list)
     name: str | None = None  # given by the file itself
+    first: float = 0.0  # what time 0 was before times were counted from the first submission
 
     def leave_out(self, which: pl.Expr, one: str, many: str) -> None:
         """Remove rows that are no jobs to schedule, and say how many."""

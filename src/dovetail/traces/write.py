@@ -20,7 +20,8 @@ def write_trace(trace: Trace, path: str | Path) -> None:
 
     The file appears whole or not at all.
     """
-    facts = json.dumps({"name": trace.name, "notes": list(trace.notes)}, ensure_ascii=False)
+    said = {"name": trace.name, "notes": list(trace.notes), "origin": trace.origin}
+    facts = json.dumps(said, ensure_ascii=False)
     write_frame(_frame(trace.jobs), Path(path), {MARK: facts})
 
 

@@ -23,7 +23,7 @@ from tests.simulator.test_against_oracle import quick
 LITTLE = 1.0 + 1e-9
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=100)
 @given(
     case=mig_cases(),
     placer=st.sampled_from(list(PLACERS)),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail.domain.errors import ConfigError
-from dovetail.mig.evaluation.static_search import best_configurations, by_late_share
+from dovetail.mig.evaluation.static_search import best_configurations
 from dovetail.mig.gpus.cluster import MigCluster
 from dovetail.mig.metrics import summary
 from dovetail.mig.policies import PLACERS
@@ -20,7 +20,7 @@ def test_it_finds_the_best_of_all_ways_to_cut_two_gpus() -> None:
     days = [mig_day(seed=seed, rate=4.0, hours=4.0) for seed in range(2)]
     start = MigCluster.parse("2xa30-24")
     placer = PLACERS["eft"]
-    found = best_configurations(days, start, placer, by_late_share)
+    found = best_configurations(days, start, placer, lambda result: result["late_share"])
 
     def cost(numbers: tuple[int, ...]) -> float:
         cluster = start.with_configurations(numbers)

@@ -1,6 +1,9 @@
 """Choose by halving: many candidates on few cells, the better ones on all of them.
 
-choice = choose(cells_of(sites, config), estimates="predicted", players=players)
+history = open_history(Site(trace, cluster), "predicted")
+cells = list(validation_cells(history, CellConfig("predicted")))
+with LocalPlayers(cells) as players:
+    choice = choose(number_cells([cells]), "predicted", players)
 choice.best                  # PolicyCandidate(order="saf", estimates="predicted:...", ...)
 choice.table                 # the last ones, each with its Score against the reference
 """

@@ -1,10 +1,10 @@
 """Proximal policy optimisation on valid actions only: play, judge, improve.
 
     learner = Ppo(actor, critic, PpoConfig())
-    for epoch in range(100):
-        update = learner.learn(environments, episodes=100, random=np.random.default_rng(epoch))
+    for epoch in range(epochs):
+        update = learner.learn(environments, episodes=8, random=np.random.default_rng(epoch))
 
-Actor and critic are any networks that fit agents.rollout's protocol. A decision among
+Actor and critic are any networks that fit agents.ppo.rollout's protocol. A decision among
 40 jobs costs the update 40 rows, not the 256 that a padded one would.
 """
 

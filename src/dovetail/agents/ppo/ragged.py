@@ -1,8 +1,9 @@
 """Decisions with different numbers of valid actions, without padding: one row per valid action.
 
 decisions = pack(seen)                      # NumPy, as stored
-logits = actor(tensors(decisions))          # torch, one per valid action
-chances = log_softmax(logits, ...)          # within each decision
+given = tensors(decisions)                  # torch
+logits = actor(given)                       # one per valid action
+chances = log_softmax(logits, given.decision, given.decisions)    # within each decision
 """
 
 from __future__ import annotations

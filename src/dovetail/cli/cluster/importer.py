@@ -27,7 +27,8 @@ def cluster_import(
 ) -> None:
     """Read nodes, GPUs and partitions from scontrol, slurm.conf or a published node list.
 
-    Further files add to the first: scontrol show partition, sacctmgr show qos and assoc.
+    Further files add to the first: scontrol show partition and reservation, sacctmgr show qos,
+    assoc and event.
 
     \b
     Example:
@@ -45,4 +46,6 @@ def cluster_import(
     print_notes(found.notes)
     nodes = len(found.cluster.nodes)
     limits = f" and {len(found.cluster.limits):,} limits" if found.cluster.limits else ""
-    typer.echo(f"{nodes:,} nodes with {found.cluster.total_gpus:,} GPUs{limits} in {out}")
+    closed = len(found.cluster.outages) + len(found.cluster.reservations)
+    away = f"; {closed:,} outages and reservations" if closed else ""
+    typer.echo(f"{nodes:,} nodes with {found.cluster.total_gpus:,} GPUs{limits}{away} in {out}")

@@ -36,7 +36,7 @@ def trace_import(
     \b
     Example:
       SLURM_TIME_FORMAT=%s sacct -a -X -P --noconvert -S 2024-01-01 -o \\
-    JobIDRaw,User,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,\\
+    JobID,JobIDRaw,User,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,\\
     TimelimitRaw,State,ReqTRES,AllocTRES,NNodes,Priority,Account,Restarts,\\
     JobName,WorkDir,SubmitLine > sacct.txt
       dovetail trace import sacct.txt --out history.parquet

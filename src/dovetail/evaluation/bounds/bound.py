@@ -90,6 +90,9 @@ def lower_bounds(trace: Trace, cluster: Cluster) -> Bounds:
     if any(math.isfinite(limit.submitted) for limit in cluster.limits):
         # Which jobs are refused, and so not in a mean, depends on the policy.
         return Bounds(math.nan, math.nan, math.nan)
+    if cluster.outages or trace.jobs.dependency.values or np.any(trace.jobs.throttle):
+        # From when on jobs wait depends on the policy.
+        return Bounds(math.nan, math.nan, math.nan)
     # Jobs without GPUs are taken not to wait at all: these bounds are about GPUs alone.
     others = _without_gpus(trace, cluster)
     wait, run = 0.0, float(others.sum())

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.compiled.functions import kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
 
 BUCKETS = 1000
@@ -52,7 +52,9 @@ def least_cost(claims: Claims, rate: float, horizon: float) -> float:
     """A lower bound on the sum of costs on `rate` GPUs; prices are 0 after the horizon."""
     if horizon <= 0:
         return 0.0
-    return best_sum(claims, rate, horizon / min(BUCKETS, 4 * len(claims.run)), horizon)
+    width = horizon / min(BUCKETS, 4 * len(claims.run))
+    # Of one type, whoever asks: another one would be compiled again.
+    return best_sum(Claims(*map(np.ascontiguousarray, claims)), float(rate), width, horizon)
 
 
 @kernel
@@ -123,7 +125,7 @@ def choose(claims: Claims, rate: float, prices: Floats, width: float, used: Floa
     return total
 
 
-@kernel
+@inner
 def cheapest_way(
     claims: Claims, row: int, paid: Floats, prices: Floats, width: float
 ) -> tuple[int, float, float, int]:
@@ -137,7 +139,7 @@ def cheapest_way(
     return chosen, start, least, row
 
 
-@kernel
+@inner
 def cheapest_start(
     claims: Claims, job: int, paid: Floats, prices: Floats, width: float
 ) -> tuple[float, float]:
@@ -175,7 +177,7 @@ def cheapest_start(
             start, least = at, cost
 
 
-@kernel
+@inner
 def paid_until(time: float, paid: Floats, prices: Floats, width: float) -> float:
     """The price of one GPU from time 0 on."""
     bucket = int(time / width)

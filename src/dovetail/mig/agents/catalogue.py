@@ -1,7 +1,7 @@
 """What can be learned on sliced GPUs, by name: how it is configured, and what trains it.
 
 agent = MIG_AGENTS["joint"]
-agent.train(agent.configure({"epochs": 20}), Path("model"), print)
+agent.train(agent.configure(settings), Path("model"), print)      # settings = {"epochs": 20}
 """
 
 from __future__ import annotations

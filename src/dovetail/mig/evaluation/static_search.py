@@ -41,10 +41,6 @@ def by_weighted(weight: float) -> Objective:
     return cost
 
 
-def by_late_share(result: dict[str, Any]) -> float:
-    return float(result["late_share"])
-
-
 @dataclass(frozen=True, slots=True)
 class StaticCut:
     """Where the search ended."""

@@ -77,7 +77,7 @@ def _has_room(w: World, at: int, kinds: int, chunk: Chunk, end: float, wanted: i
         return promises.enough_room(w, kinds, chunk, end, wanted)
     if not enough_nodes(w, at, end, wanted):
         return False
-    return w.hold_count == 0 or _enough_by_scan(w, kinds, chunk, end, wanted)
+    return end <= w.first_hold or _enough_by_scan(w, kinds, chunk, end, wanted)
 
 
 @inner

@@ -78,7 +78,7 @@ def _covered(w: World, group: ShapeGroup, memory: int) -> int:
 
 
 @inner
-def _set_free(w: World, number: int, gpus: int, cpus: int, memory: int) -> None:
+def set_free(w: World, number: int, gpus: int, cpus: int, memory: int) -> None:
     """Note that so much of a node is free now."""
     _recount(w, number, gpus, cpus, memory)
     here = node(w, number)
@@ -115,7 +115,7 @@ def take_bits(w: World, job: int, number: int, chunk: Chunk, gpus: np.uint64) ->
     own.job, own.gpus, own.cpus, own.memory = job, chunk.gpus, chunk.cpus, chunk.memory
     kind(w, here.kind).idle -= here.running == 0
     here.running += 1
-    _set_free(w, number, here.gpus - chunk.gpus, here.cpus - chunk.cpus, here.memory - chunk.memory)
+    set_free(w, number, here.gpus - chunk.gpus, here.cpus - chunk.cpus, here.memory - chunk.memory)
 
 
 @inner
@@ -127,7 +127,7 @@ def give_back(w: World, job: int, number: int, gpus: np.uint64) -> None:
         at += 1
     own = slot(w, number, at)
     here.bits |= gpus
-    _set_free(w, number, here.gpus + own.gpus, here.cpus + own.cpus, here.memory + own.memory)
+    set_free(w, number, here.gpus + own.gpus, here.cpus + own.cpus, here.memory + own.memory)
     here.running -= 1
     kind(w, here.kind).idle += here.running == 0
     last = slot(w, number, here.running)

@@ -85,7 +85,7 @@ def _nth_begin(
     count = 0
     for number in range(w.set_count):
         here = node_set(w, number)
-        if here.kinds & kinds == kinds and here.chunks > 1:
+        if here.kinds & kinds == kinds and here.chunks > 1 and not w.eventful:
             return profile.next_begin(w, number, chunk, after, length, n, limit)
         if here.kinds & kinds == 0:
             continue

@@ -112,7 +112,7 @@ def _promise_to_others(w: World, rules: Rules) -> None:
     """New jobs, and those that have lost their promises, in order."""
     every, _, _, _ = gathered(w)
     for tier in range(w.tier_count):
-        if w.extended or rules.unsorted or w.limited:
+        if w.extended or rules.unsorted or w.limited or w.linked or w.eventful:
             count = _gather(w, rules, promises.NO_PROMISE, promises.NO_PROMISE, tier)
         else:
             count = _gather_new(w, rules, tier)
@@ -190,7 +190,7 @@ def _mark_backfilled(w: World, rules: Rules) -> None:
         number = demand(w, i).active
         mine = demand(w, number)
         mine.cursor = lowest(w, number, math.inf) if rules.unsorted else mine.low
-        if w.limited:
+        if w.limited or w.eventful:
             mine.cursor = _first_promised(w, rules, number)
         if mine.cursor >= 0:
             first = waiting(w)[mine.cursor]

@@ -33,10 +33,28 @@ def pop(w: World) -> int:
     """Take the earliest event out; returns its code."""
     first = event(w, 0).code
     w.pending -= 1
+    last = event(w, w.pending)
+    _sink(w, 0, last.time, last.code)
+    return first
+
+
+@inner
+def cancel(w: World, code: int) -> None:
+    """Take an event out wherever it is: only failures of nodes do this."""
+    at = 0
+    while event(w, at).code != code:
+        at += 1
+    while at > 0:  # its ancestors move down, so that it leaves from the top
+        parent, here = event(w, (at - 1) >> 1), event(w, at)
+        here.time, here.code = parent.time, parent.code
+        at = (at - 1) >> 1
+    pop(w)
+
+
+@inner
+def _sink(w: World, hole: int, time: float, code: int) -> None:
+    """Put an event into a hole, or below it."""
     size = w.pending
-    moved = event(w, size)
-    time, code = moved.time, moved.code
-    hole = 0
     while 2 * hole + 1 < size:
         child = 2 * hole + 1
         left, right = event(w, child), event(w, child + 1)
@@ -50,4 +68,3 @@ def pop(w: World) -> int:
         hole = child
     here = event(w, hole)
     here.time, here.code = time, code
-    return first

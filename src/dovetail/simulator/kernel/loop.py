@@ -7,9 +7,10 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.kernel import events, limits, promises
-from dovetail.simulator.kernel.allocation import give_back, mark_stale
+from dovetail.simulator.kernel import eligibility, events, limits, outages, promises
+from dovetail.simulator.kernel.allocation import mark_stale
 from dovetail.simulator.kernel.conservative import conservative_pass
+from dovetail.simulator.kernel.departure import leave_nodes
 from dovetail.simulator.kernel.passes import easy_pass, pass_without_backfilling
 from dovetail.simulator.kernel.queue import add
 from dovetail.simulator.kernel.rows import World
@@ -83,7 +84,9 @@ def next_time(w: World) -> float:
     if w.pending > 0:
         soonest = event(w, 0).time
     if w.submitted < w.job_count:
-        soonest = min(soonest, job_facts(w, w.submitted).submit)
+        return min(soonest, job_facts(w, w.submitted).submit)
+    if w.eventful and w.pending == w.node_events_left and w.active_count == 0:
+        return math.inf  # no job is left that could notice
     return soonest
 
 
@@ -93,6 +96,8 @@ def go_to(w: World, rules: Rules, now: float) -> bool:
     _let_time_pass(w, rules.half_life, now)
     changed = _end_jobs(w, rules)
     changed |= _submit_jobs(w, rules)
+    if w.linked:  # who has waited for a job that was rejected just now
+        changed |= _end_jobs(w, rules)
     return changed and w.active_count > 0
 
 
@@ -114,34 +119,35 @@ def _let_time_pass(w: World, half_life: float, now: float) -> None:
 
 @inner
 def _end_jobs(w: World, rules: Rules) -> bool:
-    """Completions and overruns of this moment; whether anything was freed."""
-    freed = False
+    """Completions, overruns and what else has this moment; whether anything was freed or came."""
+    changed = False
     while w.pending > 0 and event(w, 0).time == w.now:
         code = events.pop(w)
         w.events += 1
         if code < w.job_count:
-            freed = True
+            changed = True
             _end(w, code)
             if rules.predicts:
                 rules.observe(history(w), code, run_of(w, code).run)
-        else:
+        elif code < 2 * w.job_count:
             _overrun(w, code)
-    return freed
+        elif code < 3 * w.job_count:
+            job = code - 2 * w.job_count
+            job_facts(w, job).submit = w.now
+            changed |= _arrive(w, rules, job)
+        else:
+            changed = True
+            outages.happen(w, rules, code - 3 * w.job_count)
+    return changed
 
 
 @inner
 def _end(w: World, job: int) -> None:
-    mine = run_of(w, job)
-    for at in range(mine.part_first, mine.part_first + mine.part_count):
-        if w.set_count > 0:
-            promises.note_end(w, job, part(w, at).node)
-        give_back(w, job, part(w, at).node, part(w, at).gpus)
+    leave_nodes(w, job)
     if w.limited:
-        limits.count_running(w, mine.demand, -1)
-        limits.count_submitted(w, mine.demand, -1)
-    if w.charged:  # else the job's facts need not be fetched again
-        facts = job_facts(w, job)
-        account(w, facts.account).gpus -= facts.size
+        limits.count_submitted(w, run_of(w, job).demand, -1)
+    if w.linked:
+        eligibility.note(w, job, eligibility.ENDED)
 
 
 @inner
@@ -172,16 +178,32 @@ def submit_next(w: World, rules: Rules) -> bool:
     """Submit the next job of the trace; False if it is rejected."""
     job = w.submitted
     w.submitted += 1
+    if w.linked:
+        eligibility.pass_held(w)
+    return _arrive(w, rules, job)
+
+
+@inner
+def _arrive(w: World, rules: Rules, job: int) -> bool:
+    """A job wants to run; False if it is rejected."""
     number = run_of(w, job).demand
-    if number < 0:
-        return False
-    if w.limited:
-        if limits.is_refused(w, number):
-            run_of(w, job).refused = True
-            return False
+    if number >= 0 and not (w.limited and _is_refused(w, job, number)):
+        _submit(w, rules, job, number)
+        return True
+    if w.linked:
+        eligibility.note_rejected(w, job)
+    return False
+
+
+@inner
+def _is_refused(w: World, job: int, number: int) -> bool:
+    """Whether a job is one too many; else it is counted."""
+    refused = limits.is_refused(w, number)
+    if refused:
+        run_of(w, job).refused = True
+    else:
         limits.count_submitted(w, number, 1)
-    _submit(w, rules, job, number)
-    return True
+    return refused
 
 
 @inner

@@ -19,6 +19,7 @@ from dovetail.simulator.kernel.queue_rows import Need, NeedChain
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
+    closure,
     demand,
     need,
     need_chain,
@@ -102,14 +103,14 @@ def _look_at(w: World, rules: Rules, number: int) -> None:
     if not (rules.unsorted or rules.heads_only):
         mine.cursor, mine.latest_end, mine.open = mine.low, math.inf, True
         mine.cursor_score = scores(w)[mine.low]
-    mine.fits = demand_fits(w, number, math.inf)
+    mine.fits = demand_fits(w, number, -math.inf)
 
 
 @inner
 def _may_still_pass(w: World, rules: Rules, number: int) -> bool:
     """Whether the next job of a demand may still start; if not, the demand stands elsewhere."""
     mine = demand(w, number)
-    latest = latest_end(w, number)
+    latest = latest_end(w, number, True)
     if latest == mine.latest_end:
         return True
     mine.latest_end, mine.fits = latest, latest > -math.inf
@@ -129,6 +130,8 @@ def gather_passers(w: World, rules: Rules, reserved_kinds: int) -> None:
     longest = -math.inf
     for i in range(w.reservation_count):
         longest = max(longest, reservation(w, i).time - w.now + ROUNDING)
+    for i in range(w.closures_begun, w.closure_count):
+        longest = max(longest, closure(w, i).begin - w.now + ROUNDING)
     for i in range(w.chain_count):
         this = need_chain(w, i)
         if this.options > 0:
@@ -168,23 +171,42 @@ def _gather(w: World, rules: Rules, number: int, reserved_kinds: int) -> None:
         other = option(w, at).demand
         mine = demand(w, other)
         if mine.behind != w.passes and mine.kinds & reserved_kinds:
-            mine.behind = w.passes
-            mine.latest_end = latest_end(w, other)
-            mine.fits = mine.latest_end > -math.inf
-            if mine.fits:
-                seek(w, rules, other, mine.low)
-                turns.note_next_job(w, other)
+            let_pass(w, rules, other, mine.low)
         at = option(w, at).next
 
 
 @inner
-def latest_end(w: World, number: int) -> float:
-    """The latest end at which a job of this demand could start now; -inf: it cannot."""
+def let_pass(w: World, rules: Rules, number: int, begin: int) -> None:
+    """Let the jobs of a demand from a place of its list on pass, as far as they may."""
+    mine = demand(w, number)
+    mine.behind = w.passes
+    mine.latest_end = latest_end(w, number, True)
+    mine.fits = mine.latest_end > -math.inf
+    mine.open = False
+    if mine.fits:
+        seek(w, rules, number, begin)
+    turns.note_next_job(w, number)
+
+
+@inner
+def latest_end(w: World, number: int, passes_by: bool) -> float:
+    """The latest end at which a job of this demand could start now; -inf: it cannot.
+
+    Who passes nobody's reservation is looked at whatever its end: it may have one for itself.
+    """
     if demand_fits(w, number, math.inf):
         return math.inf
+    if not passes_by:
+        return math.inf if demand_fits(w, number, -math.inf) else -math.inf
     best = -math.inf
     for i in range(w.reservation_count):
         when = reservation(w, i).time
         if when > best and demand_fits(w, number, when):
             best = when
+    tried = -math.inf
+    for i in range(w.closures_begun, w.closure_count):
+        when = closure(w, i).begin
+        if when > best and when > tried and demand_fits(w, number, when):
+            best = when
+        tried = when
     return best

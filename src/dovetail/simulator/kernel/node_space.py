@@ -7,22 +7,25 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.calendar import follow
 from dovetail.simulator.kernel.rows import World
-from dovetail.simulator.kernel.state import candidate, hold, node, option, ready, shape
+from dovetail.simulator.kernel.state import candidate, closure, hold, node, option, ready, shape
 
 
 @inner
 def clear(w: World) -> None:
-    """Forget every plan."""
+    """Forget every plan; nodes that are to be closed stay kept."""
     for i in range(w.hold_count):
         node(w, hold(w, i).node).hold = -1
-    w.hold_count = 0
+    w.hold_count, w.first_hold = 0, math.inf
+    for at in range(w.closures_begun, w.closure_count):
+        add_hold(w, closure(w, at).node, closure(w, at).begin, closure(w, at).end)
 
 
 @inner
 def add_hold(w: World, number: int, begin: float, end: float) -> None:
-    """Keep a node for [begin, end); a node's holds do not overlap and are kept in order."""
+    """Keep a node for [begin, end); a node's holds are kept in order."""
     new = w.hold_count
     w.hold_count += 1
+    w.first_hold = min(w.first_hold, begin)
     hold(w, new).node, hold(w, new).begin, hold(w, new).end = number, begin, end
     after, before = node(w, number).hold, -1
     while after >= 0 and hold(w, after).begin < begin:
@@ -57,6 +60,16 @@ def next_begin(w: World, number: int, watcher: int, after: float, length: float)
         begin = max(begin, hold(w, at).end)
         at = hold(w, at).next
     return begin
+
+
+@inner
+def count_unplanned(w: World, at: int, begin: float, end: float) -> int:
+    """Nodes that a chunk of a shape may have over [begin, end)."""
+    watcher, kinds, found = follow(w, at), shape(w, at).kinds, 0
+    for number in range(w.node_count):
+        if kinds >> node(w, number).kind & 1 and ready(w, watcher, number).time <= begin:
+            found += is_unplanned(w, number, begin, end)
+    return found
 
 
 @inner

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import events, limits, reservations, turns
+from dovetail.simulator.kernel import eligibility, events, limits, reservations, turns
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.needs import anything_may_fit
-from dovetail.simulator.kernel.next_job import gather_passers, next_job
+from dovetail.simulator.kernel.next_job import gather_passers, let_pass, next_job
 from dovetail.simulator.kernel.pass_opening import begin_ordered_pass
 from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import remove, seek
@@ -44,6 +44,10 @@ def start(w: World, job: int, number: int) -> None:
         account(w, facts.account).gpus += facts.size
     if w.limited:
         limits.count_running(w, mine.demand, 1)
+    if w.linked and mine.restarts == 0:
+        eligibility.note(w, job, eligibility.STARTED)
+    if w.eventful:  # its parts have places of their own: it may start more than once
+        w.parts = mine.part_first
     mine.part_first = w.parts
     mine.part_count = this.many + this.few
     for i in range(mine.part_count):
@@ -89,6 +93,19 @@ def pass_over(w: World, rules: Rules, number: int) -> None:
 
 
 @inner
+def _stay(w: World, rules: Rules, number: int) -> None:
+    """The job under the cursor has got a reservation; others of its demand may pass it, if it is
+    only too long for a node that is to be closed."""
+    mine = demand(w, number)
+    at = mine.cursor
+    mine.behind = w.passes
+    if mine.fits:
+        if rules.unsorted:
+            scores(w)[at] = math.inf
+        let_pass(w, rules, number, at + 1)
+
+
+@inner
 def pass_without_backfilling(w: World, rules: Rules) -> None:
     """Start jobs in order until one is blocked; kinds that do not overlap go on."""
     if not begin_ordered_pass(w, rules):
@@ -121,12 +138,13 @@ def easy_pass(w: World, rules: Rules) -> None:
         elif kinds & reserved_kinds:
             # too long on the slower of several GPU types, or a gang that takes too much
             pass_over(w, rules, number)
-        else:
-            mine.behind = w.passes
-            reservations.make_reservation(w, number)
+        elif reservations.make_reservation(w, number, job):
             reserved_kinds |= kinds
             turns.close(w, kinds)
+            _stay(w, rules, number)
             gather_passers(w, rules, reserved_kinds)
+        else:  # nobody knows when it could start: it blocks nobody
+            turns.set_aside(w, number)
         number = next_job(w, rules)
     turns.end_pass(w)
     if w.checked:

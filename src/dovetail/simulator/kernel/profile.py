@@ -72,6 +72,8 @@ def _join(w: World, number: int) -> None:
     """Drop the step after one if nothing changes there."""
     one = step(w, number)
     following = one.next
+    if following < 0:
+        return
     other = step(w, following)
     if one.gpus == other.gpus and one.cpus == other.cpus and one.memory == other.memory:
         one.next = other.next

@@ -10,8 +10,10 @@ from dovetail.simulator.kernel.begin_times import ANEW
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     claim,
+    closure,
     demand,
     job_facts,
+    kind,
     node,
     node_set,
     option,
@@ -37,11 +39,32 @@ def forget_all(w: World) -> None:
             claims.give(
                 w, node(w, number).node_set, w.now, expected, -own.gpus, -own.cpus, -own.memory
             )
+    if w.eventful:
+        _keep_closed(w)
     rows = waiting(w)
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
         for at in range(mine.low, mine.high):
             promise(w, rows[at]).time, promise(w, rows[at]).claim = NO_PROMISE, -1
+
+
+@inner
+def _keep_closed(w: World) -> None:
+    """Nodes that are closed, or will be, have nothing left for promises; each is its own set."""
+    for number in range(w.node_count):
+        if node(w, number).closed:
+            _take_whole(w, number, w.now, node(w, number).reopens)
+    for at in range(w.closures_begun, w.closure_count):
+        _take_whole(w, closure(w, at).node, closure(w, at).begin, closure(w, at).end)
+
+
+@inner
+def _take_whole(w: World, number: int, begin: float, end: float) -> None:
+    all_of_it = kind(w, node(w, number).kind)
+    claims.give(
+        w, node(w, number).node_set, begin, end,
+        -all_of_it.gpus, -all_of_it.cpus, -all_of_it.memory,
+    )  # fmt: skip
 
 
 @inner

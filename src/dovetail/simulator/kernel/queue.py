@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.domain.jobs import Floats
 from dovetail.simulator.kernel import needs, turns
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import WORST, Rules, score_one
@@ -42,9 +41,10 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
     score, at = 0.0, mine.high
     if not (rules.unsorted or rules.heads_only):
         score = score_one(w, rules, job)
-        at = _position(values, mine.low, mine.high, score)
-    # Shift the shorter side; removals from the front leave room there.
-    if at - mine.low < mine.high - at and mine.low > mine.first:
+        at = position(w, mine.low, mine.high, score, job)
+    # Shift the shorter side; removals from the front leave room there. At the end there is room
+    # for jobs that come once only.
+    if mine.low > mine.first and (w.eventful or at - mine.low < mine.high - at):
         for i in range(mine.low, at):
             rows[i - 1], values[i - 1] = rows[i], values[i]
         mine.low -= 1
@@ -59,19 +59,8 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
 
 
 @inner
-def _position(values: Floats, low: int, high: int, score: float) -> int:
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] <= score:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inner
 def position(w: World, low: int, high: int, score: float, job: int) -> int:
-    """The first place of a list in order that is not before (score, job)."""
+    """Where (score, job) belongs: one that has waited for others has a lower row than some."""
     rows, values = waiting(w), scores(w)
     while low < high:
         middle = (low + high) >> 1
@@ -211,7 +200,7 @@ def spared_gpus(w: World, number: int) -> float:
     for i in range(w.kind_count):
         if mine.kinds >> i & 1:
             free += kind(w, i).free
-            whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first)
+            whole += kind(w, i).gpus * (kind(w, i).last - kind(w, i).first) - kind(w, i).closed
     if free == whole or gpus == 0:
         return math.inf
     return max(0.0, float(free - gpus))

@@ -10,6 +10,7 @@ from typing import Any
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.closures import needed_ends
 from dovetail.simulator.kernel.reservation_rows import ChunkShape
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
@@ -56,6 +57,8 @@ def ready_time(w: World, number: int, asked: Any) -> float:
     here = node(w, number)
     if fits(here, asked):
         return -math.inf
+    if here.closed:
+        return _reopening(w, number, asked)
     gpus, cpus, memory = here.gpus, here.cpus, here.memory
     at = 0
     while gpus < asked.gpus or cpus < asked.cpus or memory < asked.memory:
@@ -66,6 +69,14 @@ def ready_time(w: World, number: int, asked: Any) -> float:
 
 
 @inner
+def _reopening(w: World, number: int, asked: Any) -> float:
+    """When a closed node has room, by estimate; inf: nobody knows."""
+    ends = needed_ends(w, number, asked)
+    last = expected_end(w, number, ends - 1) if ends > 0 else -math.inf
+    return max(node(w, number).reopens, last)
+
+
+@inner
 def is_scanned(w: World, at: int, wanted: int) -> bool:
     """Whether nodes are gone through for a shape: it has no calendar, or an old one.
 
@@ -73,7 +84,7 @@ def is_scanned(w: World, at: int, wanted: int) -> bool:
     is asked for again and again.
     """
     this = shape(w, at)
-    if wanted > SCANNED:
+    if wanted > SCANNED or w.eventful:  # closed nodes have room when they open
         return False
     if this.watcher >= 0 and w.changed - watcher(w, this.watcher).seen <= w.node_count >> 2:
         return False

@@ -9,7 +9,9 @@ class Reservation(Row):
     """An EASY reservation: a time and an option. It names no nodes, but how many it can lose."""
 
     time: float  # when it begins
-    demand: int  # of the job that it is for
+    estimate: float  # of the job that it is for
+    end: float  # of that job, by estimate
+    demand: int  # of that job
     option: int  # in which that job is to start
     kinds: int  # bit k: that option may use nodes of kind k
     serial: int  # no other one ever has it

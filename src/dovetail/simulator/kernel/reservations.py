@@ -10,8 +10,18 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.calendar import count_ready, nth_ready, refresh
+from dovetail.simulator.kernel.node_space import common_begin, count_unplanned
+from dovetail.simulator.kernel.reservation_rows import Reservation
 from dovetail.simulator.kernel.rows import Chunk, World
-from dovetail.simulator.kernel.state import NO_RESERVATION, demand, kind, node, option, reservation
+from dovetail.simulator.kernel.state import (
+    NO_RESERVATION,
+    demand,
+    job_facts,
+    kind,
+    node,
+    option,
+    reservation,
+)
 from dovetail.simulator.kernel.tallies import costs, count_node
 
 ENOUGH = 1 << 40
@@ -38,12 +48,14 @@ def _ready(w: World, number: int) -> float:
 
 
 @inner
-def _earliest_option(w: World, number: int) -> tuple[int, float]:
+def _earliest_option(w: World, number: int, estimate: float) -> tuple[int, float]:
     """The option in which a job of this demand can start the earliest, ties to the first."""
     refresh(w)
     best, best_time = -1, math.inf
     for at in range(demand(w, number).option_first, demand(w, number).option_last):
-        when = _ready(w, at)
+        when, length = _ready(w, at), estimate / option(w, at).speed
+        if max(when, w.now) + length > w.first_hold:  # it may run into a node that is closed then
+            when = common_begin(w, at, w.now, length)
         if best < 0 or when < best_time:
             best, best_time = at, when
     return best, best_time
@@ -53,22 +65,27 @@ def _earliest_option(w: World, number: int) -> tuple[int, float]:
 def count_delayed(w: World) -> None:
     """At the end of a checked pass: which reserved jobs could now only start later?"""
     for i in range(w.reservation_count):
-        _, when = _earliest_option(w, reservation(w, i).demand)
+        _, when = _earliest_option(w, reservation(w, i).demand, reservation(w, i).estimate)
         w.delayed += when > reservation(w, i).time
 
 
 @inner
-def make_reservation(w: World, number: int) -> None:
-    """Reserve the earliest time at which a job of this demand can start."""
-    best, when = _earliest_option(w, number)
+def make_reservation(w: World, number: int, job: int) -> bool:
+    """Reserve the earliest time at which a job of this demand can start; False: nobody knows it,
+    as too many nodes are down."""
+    estimate = job_facts(w, job).reserve
+    best, when = _earliest_option(w, number, estimate)
+    if when == math.inf:
+        return False
     held, this = reservation(w, w.reservation_count), option(w, best)
     held.time, held.demand, held.option = when, number, best
+    held.estimate, held.end = estimate, max(when, w.now) + estimate / this.speed
     w.reservations_made += 1
     held.serial, held.tally, held.barren = w.reservations_made, -1, -1
-    held.spare_large = count_ready(w, this.large_shape, when) - this.many
+    held.spare_large = _count_ready(w, this.large_shape, held) - this.many
     held.spare_small = ENOUGH
     if this.few > 0:
-        held.spare_small = count_ready(w, this.small_shape, when) - this.many - this.few
+        held.spare_small = _count_ready(w, this.small_shape, held) - this.many - this.few
     held.spent_large = held.spent_small = 0
     held.kinds = this.large_kinds | this.small_kinds
     for at in range(w.kind_count):
@@ -76,6 +93,15 @@ def make_reservation(w: World, number: int) -> None:
             kind(w, at).reserved = when
             kind(w, at).reservation = w.reservation_count
     w.reservation_count += 1
+    return True
+
+
+@inner
+def _count_ready(w: World, at: int, held: Reservation) -> int:
+    """Nodes that have room for a shape at the reserved time, and as long as it takes."""
+    if held.end > w.first_hold:
+        return count_unplanned(w, at, held.time, held.end)
+    return count_ready(w, at, held.time)
 
 
 @inner

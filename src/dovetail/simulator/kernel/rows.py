@@ -40,6 +40,14 @@ class World(Row):
     search: int  # number of the search for nodes in hand
     mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
+    linked: bool  # some job waits for others before it may run
+    # nodes that are not there for a while
+    eventful: bool  # some node is
+    requeues: bool  # jobs of a failed node begin again
+    node_events_left: int  # on the event heap
+    closure_count: int  # reservations of nodes, node by node
+    closures_begun: int  # of these, those that have begun
+    first_hold: float  # no node is kept for anything from an earlier time on; inf: none is
     tier_count: int  # of partitions: all jobs of one go before those of the next
     changed: int  # entries of the log of changed nodes, so far
     shape_count: int
@@ -108,6 +116,12 @@ class World(Row):
     limit_links: int  # LimitLink: the limits of each demand
     limit_uses: int  # LimitUse
     tried: int  # [accounts] Tried
+    eligibility: int  # [jobs] EligibilityRow
+    dependency_links: int  # DependencyLink: who waits for each job
+    arrays: int  # [throttled arrays] ArrayRow
+    array_tasks: int  # ArrayTask: their jobs
+    node_events: int  # [node events] NodeChangeEvent
+    closures: int  # [closures] Closure
     kind_sets: int  # [distinct kinds of demands] KindSet
     turns: int  # [2 * demands] Turn: a heap for each kind set, one for those that may pass
     needs: int  # [distinct needs of options] Need
@@ -159,6 +173,7 @@ class RunRow(Row):
     part_count: int
     backfilled: bool
     refused: bool  # on submission: as many as may be submitted were
+    restarts: int  # how often a node failed under it
 
 
 class NodeRow(Row):
@@ -174,6 +189,11 @@ class NodeRow(Row):
     running: int  # slots in use
     used_by: int  # the last gang that picked it, so that gangs spread
     hold: int  # its first hold; -1: none
+    closed: bool  # it takes no jobs: nothing of it counts as free
+    outages: int  # that keep it closed now
+    reservations: int
+    reserved_until: float  # end of the last of the reservations that have begun
+    reopens: float  # when it takes jobs again, as far as anybody knows; inf: nobody does
     node_set: int  # the set in which promises count it
     stale: bool  # its slots may be out of order
     # what it has at the time of a reservation, if nothing new starts
@@ -204,7 +224,8 @@ class KindRow(Row):
     cpus: int
     memory: int
     free: int  # GPUs, on all of them
-    idle: int  # nodes without jobs
+    idle: int  # nodes without jobs, closed ones not among them
+    closed: int  # GPUs of closed nodes that no job has
     first: int  # its members are members[first:last]
     last: int
     words: int  # of one bitmap over its members
@@ -343,7 +364,8 @@ class Chunk(Row):
 
 class Event(Row):
     time: float
-    code: int  # job: completion; jobs + job: overrun
+    code: int  # job: completion; jobs + job: overrun; 2 * jobs + job: it may run now;
+    # 3 * jobs + number: an event of a node
 
 
 class Part(Row):

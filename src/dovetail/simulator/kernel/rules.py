@@ -77,6 +77,13 @@ def make_rules(
     )
 
 
+def unsorted_rules(rules: Rules) -> Rules:
+    """The same where jobs do not come in the order of their rows: lists have none to rely on."""
+    if not rules.heads_only:
+        return rules
+    return rules._replace(unsorted=True, heads_only=False)
+
+
 @inner
 def score_one(w: World, rules: Rules, job: int) -> float:
     """The score of one job now."""

@@ -16,6 +16,13 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
+from dovetail.simulator.kernel.eligibility_rows import (
+    ArrayRow,
+    ArrayTask,
+    DependencyLink,
+    EligibilityRow,
+)
+from dovetail.simulator.kernel.outage_rows import Closure, NodeChangeEvent
 from dovetail.simulator.kernel.promise_rows import (
     Candidate,
     Claim,
@@ -95,6 +102,12 @@ need_word = row_accessor(World, "need_words", NeedWord)
 limit_link = row_accessor(World, "limit_links", LimitLink)
 limit_use = row_accessor(World, "limit_uses", LimitUse)
 tried = row_accessor(World, "tried", Tried)
+eligibility = row_accessor(World, "eligibility", EligibilityRow)
+dependency_link = row_accessor(World, "dependency_links", DependencyLink)
+array_of = row_accessor(World, "arrays", ArrayRow)
+node_event = row_accessor(World, "node_events", NodeChangeEvent)
+closure = row_accessor(World, "closures", Closure)
+array_task = row_accessor(World, "array_tasks", ArrayTask)
 chunks = row_accessor(World, "chunks", Chunk)
 event = row_accessor(World, "pending_events", Event)
 part = row_accessor(World, "part_table", Part)

@@ -57,7 +57,7 @@ def choose(w: World, rules: Rules, job: int) -> int:
     kinds, reserved = mine.kinds, reserved_kinds(w)
     if mine.fits:
         return start_on_picked(w, rules, job, find_nodes(w, rules, job))
-    reservations.make_reservation(w, number)
+    reservations.make_reservation(w, number, job)
     mine.open = False
     return narrow(w, rules, kinds, reserved | kinds)
 
@@ -125,9 +125,9 @@ def narrow(w: World, rules: Rules, kinds: int, reserved_kinds: int) -> int:
         number = demand(w, i).active
         mine = demand(w, number)
         if mine.open and mine.fits and mine.kinds & kinds:
-            latest = latest_end(w, number)
-            mine.fits = latest > -math.inf
             passes_by = mine.kinds & reserved_kinds != 0
+            latest = latest_end(w, number, passes_by)
+            mine.fits = latest > -math.inf
             was_behind = mine.behind == w.passes
             if mine.fits and (latest < mine.latest_end or passes_by != was_behind):
                 mine.latest_end, mine.behind = latest, w.passes if passes_by else -1

@@ -12,6 +12,8 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.bits import trailing_zeros
+from dovetail.simulator.kernel.closures import unused
+from dovetail.simulator.kernel.node_space import is_unplanned
 from dovetail.simulator.kernel.releases import expected_end
 from dovetail.simulator.kernel.reservation_rows import ChunkShape, Reservation, Tally
 from dovetail.simulator.kernel.rows import Chunk, World
@@ -37,13 +39,26 @@ def room_at(w: World, held: Reservation, number: int) -> tuple[int, int, int]:
     here = node(w, number)
     if here.later_of != held.serial:
         gpus, cpus, memory = here.gpus, here.cpus, here.memory
+        if here.closed:
+            gpus, cpus, memory = unused(w, number)
         for at in range(here.running):
             if expected_end(w, number, at) <= held.time:
                 own = slot(w, number, at)
                 gpus, cpus, memory = gpus + own.gpus, cpus + own.cpus, memory + own.memory
+        if _is_barred(w, held, number):
+            gpus = cpus = memory = 0
         here.later_of = held.serial
         here.later_gpus, here.later_cpus, here.later_memory = gpus, cpus, memory
     return here.later_gpus, here.later_cpus, here.later_memory
+
+
+@inner
+def _is_barred(w: World, held: Reservation, number: int) -> bool:
+    """Whether a node is closed at some moment of the reserved job's run."""
+    here = node(w, number)
+    if here.closed and here.reopens > held.time:
+        return True
+    return here.hold >= 0 and not is_unplanned(w, number, held.time, held.end)
 
 
 @inner
@@ -170,11 +185,24 @@ def _count_all(w: World, number: int, at: int) -> None:
         whole = kind(w, where)
         # Idle nodes are all alike; only those with jobs are looked at.
         room = whole.gpus, whole.cpus, whole.memory
-        _count(w, held, found, this, where, room, whole.idle)
+        _count(w, held, found, this, where, room, _usable_idle(w, held, where))
         for gpus in range(this.gpus, whole.gpus + 1):
             idle = whole.idle if gpus == whole.gpus else 0
             if level(w, where, gpus).count > idle:
                 _count_level(w, held, found, this, where, gpus)
+
+
+@inner
+def _usable_idle(w: World, held: Reservation, where: int) -> int:
+    """Idle nodes of a kind that the reserved job could have; one that is barred costs nothing."""
+    whole = kind(w, where)
+    count = whole.idle
+    if held.end > w.first_hold:
+        for at in range(whole.first, whole.last):
+            here = node(w, member(w, at).node)
+            if here.running == 0 and not here.closed:
+                count -= _is_barred(w, held, member(w, at).node)
+    return count
 
 
 @inner

@@ -14,6 +14,7 @@ from dovetail.slurm.amounts import amount_of, gigabytes_of
 from dovetail.slurm.durations import seconds_of
 from dovetail.slurm.show import records_of
 from dovetail.slurm.tres import amounts_of
+from dovetail.traces.clusters.closures import is_reservations, read_events, read_reservations
 from dovetail.traces.clusters.partition_fields import add_partition
 from dovetail.traces.clusters.shape import Shape
 from dovetail.traces.source import column_names, read_head, read_text
@@ -76,6 +77,10 @@ def _read_qos(path: Path, shape: Shape) -> None:
             (Each.JOB, "", "", "maxtres"),
         ):
             _add_limit(shape, row, f"QOS {name}", Limit(qos=own, each=each), jobs, submitted, tres)
+
+
+def _read_events(path: Path, shape: Shape) -> None:
+    read_events(shape, _rows(path))
 
 
 def _read_associations(path: Path, shape: Shape) -> None:
@@ -163,7 +168,13 @@ def _column(name: str) -> str:
     plain = name.strip().lower().replace(" ", "")
     for long, short in (("peruser", "pu"), ("peraccount", "pa")):
         plain = plain.replace(long, short)
-    return {"maxsubmitjobs": "maxsubmit", "grpsubmitjobs": "grpsubmit"}.get(plain, plain)
+    other = {
+        "maxsubmitjobs": "maxsubmit",
+        "grpsubmitjobs": "grpsubmit",
+        "start": "timestart",
+        "end": "timeend",
+    }
+    return other.get(plain, plain)
 
 
 def _number(text: str) -> float | None:
@@ -190,6 +201,18 @@ ADDITIONS: Registry[ClusterAddition] = Registry(
                 "sacctmgr -P show qos",
                 _has_columns("name", "priority", "grptres"),
                 _read_qos,
+            ),
+            ClusterAddition(
+                "events",
+                "sacctmgr -P show event format=NodeName,Start,End,State,Reason",
+                _has_columns("nodename", "timestart", "timeend", "state"),
+                _read_events,
+            ),
+            ClusterAddition(
+                "reservations",
+                "scontrol show reservation",
+                is_reservations,
+                read_reservations,
             ),
         )
     },

@@ -23,6 +23,9 @@ def add_partition(shape: Shape, fields: Mapping[str, str]) -> None:
         exclusive=fields.get("oversubscribe", fields.get("shared", "")).upper() == "EXCLUSIVE",
         qos=text_of(fields.get("qos", "")),
     )
+    sharing = fields.get("oversubscribe", fields.get("shared", "")).upper()
+    if sharing.startswith(("FORCE", "YES:")) and not sharing.endswith(":1"):
+        shape.notes.append(f"partition {name}: jobs share CPUs ({sharing}), which is not replayed")
     shape.partition(name, None if listed.upper() == "ALL" else expand(listed), facts)
     minutes = seconds_of(fields.get("maxtime", "")) / 60.0
     nodes = _whole(fields.get("maxnodes", ""), 0)

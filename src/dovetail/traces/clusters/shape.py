@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
+from dovetail.domain.outages import NodeReservation, Outage, OutageState
 from dovetail.traces.cells import Cells
 
 
@@ -31,6 +32,17 @@ class PartitionFacts:
     qos: str = ""  # whose limits hold for its jobs
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Nodes that were not there over [start, end); without a state they were reserved."""
+
+    nodes: tuple[str, ...]
+    start: float
+    end: float
+    state: OutageState | None
+    words: str  # the reason, or the reservation's name
+
+
 @dataclass(slots=True)
 class Shape:
     """Nodes and partitions in the order in which a file names them."""
@@ -43,6 +55,8 @@ class Shape:
     qos: dict[str, float] = field(default_factory=dict)  # name -> priority
     limits: list[Limit] = field(default_factory=list)
     slurm: dict[str, str] = field(default_factory=dict)  # settings of slurm.conf
+    closed: list[Closed] = field(default_factory=list)
+    licenses: dict[str, int] = field(default_factory=dict)
     _facts: dict[str, PartitionFacts] = field(default_factory=dict)
     _without: int = 0
 
@@ -105,8 +119,26 @@ class Shape:
             name=self.name,
             limits=(*self._known_limits(partitions), *self._partition_limits()),
             slurm=self.slurm,
+            licenses=self.licenses,
+            outages=tuple(
+                Outage(nodes, one.start, one.end, one.state, one.words)
+                for one, nodes in self._closed(index)
+                if one.state is not None
+            ),
+            reservations=tuple(
+                NodeReservation(nodes, one.start, one.end, one.words)
+                for one, nodes in self._closed(index)
+                if one.state is None
+            ),
         )
         return ClusterFile(cluster, tuple(self.notes))
+
+    def _closed(self, index: Mapping[str, int]) -> Iterator[tuple[Closed, frozenset[int]]]:
+        """Those of nodes that are there, in order of time."""
+        for one in sorted(self.closed, key=lambda one: (one.start, one.end, one.nodes)):
+            nodes = frozenset(index[name] for name in one.nodes if name in index)
+            if nodes:
+                yield one, nodes
 
     def _partition(self, name: str, nodes: frozenset[int]) -> Partition:
         facts = self._facts.get(name, PartitionFacts())

@@ -10,6 +10,7 @@ from dovetail.domain.cluster import SETTINGS
 from dovetail.slurm.conf import includes_of, lines_of, settings_of_conf
 from dovetail.slurm.gres import gpus_of
 from dovetail.slurm.host_lists import expand
+from dovetail.slurm.licenses import licenses_of
 from dovetail.slurm.words import words_of
 from dovetail.traces.clusters.partition_fields import add_partition
 from dovetail.traces.clusters.scontrol import add_node
@@ -48,6 +49,7 @@ def read(path: Path) -> Shape:
     for fields in partitions:
         add_partition(shape, fields)
     shape.slurm = _settings(text)
+    shape.licenses = licenses_of(settings_of_conf(text).get("licenses", ""))
     return shape
 
 

@@ -10,6 +10,7 @@ from itertools import groupby
 
 from dovetail.domain.cluster import Cluster, Node
 from dovetail.domain.limits import Limit
+from dovetail.domain.outages import NodeReservation, Outage
 from dovetail.slurm.host_lists import compress
 
 _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
@@ -40,6 +41,9 @@ def cluster_to_toml(cluster: Cluster) -> str:
         lines += _numbers(f"kind_speed.{_key(kind)}", speeds)
     for limit in cluster.limits:
         lines += _limit_table(limit)
+    lines += _numbers("licenses", cluster.licenses)
+    for closed in (*cluster.outages, *cluster.reservations):
+        lines += _closed_table(closed, cluster)
     if cluster.slurm:
         lines += ["[slurm]", *(f"{name} = {quote(v)}" for name, v in cluster.slurm.items()), ""]
     return "\n".join(lines)
@@ -80,6 +84,20 @@ def _limit_table(limit: Limit) -> list[str]:
             lines.append(f"{key} = [{', '.join(map(quote, names))}]")
     lines.append(f"each = {quote(limit.each.value)}")
     return [*lines, *(f"{name} = {_number(most)}" for name, most in limit.amounts.items()), ""]
+
+
+def _closed_table(closed: Outage | NodeReservation, cluster: Cluster) -> list[str]:
+    members = [cluster.nodes[index].name for index in sorted(closed.nodes)]
+    patterns = ", ".join(quote(pattern) for pattern, _ in compress(members))
+    lines = [f"nodes = [{patterns}]", f"start = {_number(closed.start)}"]
+    if math.isfinite(closed.end):
+        lines.append(f"end = {_number(closed.end)}")
+    if isinstance(closed, NodeReservation):
+        return ["[[reservations]]", f"name = {quote(closed.name)}", *lines, ""]
+    lines.append(f"state = {quote(closed.state.value)}")
+    if closed.reason:
+        lines.append(f"reason = {quote(closed.reason)}")
+    return ["[[outages]]", *lines, ""]
 
 
 def _numbers(name: str, table: Mapping[str, float]) -> list[str]:

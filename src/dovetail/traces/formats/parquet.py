@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from dovetail.domain.validity import MOST
 from dovetail.traces.cells import Cells
 from dovetail.traces.fields import FIELDS
 from dovetail.traces.parquet_trial import read_parquet
@@ -49,6 +50,9 @@ def _ours(cells: Cells, mark: str) -> RawTable:
     notes, name = said.get("notes"), said.get("name")
     table.notes = [str(note) for note in notes] if isinstance(notes, list) else []
     table.name = name if isinstance(name, str) else None
+    first = said.get("origin")
+    if isinstance(first, int | float) and abs(first) < MOST:
+        table.first = float(first)
     return table
 
 

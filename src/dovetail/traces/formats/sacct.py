@@ -10,13 +10,17 @@ from dovetail.slurm.durations import NO_LIMIT
 from dovetail.slurm.sacct import spelled
 from dovetail.slurm.states import GOING
 from dovetail.traces.cells import Cells, read_csv
+from dovetail.traces.requeues import follow_runs
 from dovetail.traces.source import column_names
+from dovetail.traces.submissions import submission_columns
 from dovetail.traces.table import Format, Progress, RawTable, calendar
 from dovetail.traces.times import clocks, durations
 from dovetail.traces.tres import tres_columns
 
 # `--exclusive=user` and `=mcs` share nodes, if only with some.
 _EXCLUSIVE = r"(?:^|\s)--exclusive(?:\s|$)"
+_BY_NAME = r"\s(?:--nodelist|--exclude|-w|-x)[=\s]"
+_SEVERAL = r"\s(?:--partition[=\s]|-p\s*)[^\s,]+,\S"
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -68,6 +72,7 @@ def canonical(cells: Cells) -> RawTable:
             "exclusive": exclusive,
             "constraint": cells.names("Constraints"),
             **_resources(allocated, requested, exclusive),
+            **submission_columns(cells.names("SubmitLine"), cells.times("Submit"), requested),
         },
         {
             "id": "JobID",
@@ -81,6 +86,7 @@ def canonical(cells: Cells) -> RawTable:
     )
     table.note(steps, "job step: left out", "job steps: left out")
     _leave_out(table)
+    _note_waits(table)
     table.note(
         table.count(pl.col("eligible") > pl.col("submitted")),
         "job was held or waited for others first: it counts as submitted once eligible",
@@ -90,6 +96,31 @@ def canonical(cells: Cells) -> RawTable:
     dates = cells.names("Submit").str.contains("-", literal=True).any()
     table.origin, table.always = calendar(words if dates else "UTC"), ("sort",)
     return table
+
+
+def _note_waits(table: RawTable) -> None:
+    """Say how many jobs wait for others in a replay, as they did."""
+    table.note(
+        table.count(pl.col("dependency").is_not_null()),
+        "job depends on others (in the trace: it follows them in a replay)",
+        "jobs depend on others (those in the trace: they follow them in a replay)",
+    )
+    table.note(
+        table.count((pl.col("throttle") > 0) & pl.col("array").is_not_null()),
+        "task belongs to an array of which only some run at once",
+        "tasks belong to arrays of which only some run at once",
+    )
+    line = pl.col("submit_line")
+    table.note(
+        table.count(line.str.contains(_BY_NAME)),
+        "job asked for nodes by name, or not for some: a replay gives it any",
+        "jobs asked for nodes by name, or not for some: a replay gives them any",
+    )
+    table.note(
+        table.count(line.str.contains(_SEVERAL)),
+        "job asked for several partitions: a replay keeps it to the one that it ran in",
+        "jobs asked for several partitions: a replay keeps them to the one that they ran in",
+    )
 
 
 def _resources(
@@ -144,11 +175,7 @@ def _leave_out(table: RawTable) -> None:
     )
     going = state.is_in([*GOING, "STOPPED"])
     table.leave_out(going, "job was still running", "jobs were still running")
-    # sacct --duplicates has a record per start of a requeued job; only the last tells its run.
-    earlier = ~pl.col("raw_id").is_last_distinct() & pl.col("raw_id").is_not_null()
-    table.frame = table.frame.sort("recorded_start", maintain_order=True)
-    table.leave_out(earlier, "earlier record of a requeued job", "earlier records of requeued jobs")
-    table.frame = table.frame.sort("line")
+    follow_runs(table)
 
 
 SACCT = Format("sacct", "Slurm accounting: sacct --parsable2", sniff, read, cpu_jobs=True)

@@ -1,0 +1,27 @@
+"""A job leaves its nodes: because it has ended, or because one of them has failed."""
+
+from __future__ import annotations
+
+from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel import closures, limits, promises
+from dovetail.simulator.kernel.allocation import give_back
+from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.state import account, job_facts, node, part, run_of
+
+
+@inner
+def leave_nodes(w: World, job: int) -> None:
+    """Give back all that a running job holds."""
+    mine = run_of(w, job)
+    for at in range(mine.part_first, mine.part_first + mine.part_count):
+        number = part(w, at).node
+        if w.set_count > 0:
+            promises.note_end(w, job, number)
+        give_back(w, job, number, part(w, at).gpus)
+        if w.eventful and node(w, number).closed:
+            closures.withdraw(w, number)
+    if w.limited:
+        limits.count_running(w, mine.demand, -1)
+    if w.charged:  # else the job's facts need not be fetched again
+        facts = job_facts(w, job)
+        account(w, facts.account).gpus -= facts.size
