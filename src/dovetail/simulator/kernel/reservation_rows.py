@@ -99,9 +99,9 @@ class Release(Row):
 class LastRelease(Row):
     """What is free of a node before its last job ends."""
 
-    gpus: int
+    memory: int  # in another order than a Chunk, for Numba
     cpus: int
-    memory: int
+    gpus: int
 
 
 class NodeChange(Row):
