@@ -102,6 +102,7 @@ class Tables:
         self.kinds["group_first"], self.kinds["group_last"] = shapes.first, shapes.last
         self.shapes, self.shape_groups = shapes.shapes, shapes.groups
         self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
+        self.shape_blocks = shapes.shape_blocks
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
         self.releases = new_table(reservation_rows.Release, len(cluster.nodes))

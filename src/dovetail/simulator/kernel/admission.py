@@ -5,7 +5,7 @@ from __future__ import annotations
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import promises
 from dovetail.simulator.kernel import reservations as reserving
-from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.allocation import fits, free_nodes
 from dovetail.simulator.kernel.node_space import is_unplanned
 from dovetail.simulator.kernel.reservation_rows import Reservation
 from dovetail.simulator.kernel.reservations import spares
@@ -41,7 +41,7 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
 def enough_nodes(w: World, at: int, end: float, wanted: int) -> bool:
     """Whether so many nodes may take a chunk of a shape; no node need be looked at."""
     this = shape(w, at)
-    found = this.free
+    found = free_nodes(w, at)
     for i in range(w.reservation_count):
         if found < wanted:
             return False

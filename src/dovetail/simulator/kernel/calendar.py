@@ -17,6 +17,7 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import releases
+from dovetail.simulator.kernel.allocation import free_nodes
 from dovetail.simulator.kernel.releases import expected_end, ready_time
 from dovetail.simulator.kernel.reservation_rows import Block, Watcher
 from dovetail.simulator.kernel.rows import World
@@ -259,7 +260,7 @@ def _compact(w: World, this: Watcher) -> None:
 @inner
 def nth_ready(w: World, at: int, wanted: int) -> float:
     """When so many nodes have room for a shape, by estimate; -inf: now."""
-    have = shape(w, at).free
+    have = free_nodes(w, at)
     if have >= wanted:
         return -math.inf
     if releases.is_scanned(w, at, wanted - have):
@@ -277,7 +278,7 @@ def nth_ready(w: World, at: int, wanted: int) -> float:
 @inner
 def count_ready(w: World, at: int, when: float) -> int:
     """Nodes that have room for a shape at that time, by estimate."""
-    found = shape(w, at).free
+    found = free_nodes(w, at)
     if shape(w, at).watcher < 0 or watcher(w, shape(w, at).watcher).seen < w.changed:
         return found + releases.count_by_scan(w, at, when)
     mine = watcher(w, follow(w, at))

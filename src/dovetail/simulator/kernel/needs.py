@@ -10,6 +10,7 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
+from dovetail.simulator.kernel.allocation import free_nodes
 from dovetail.simulator.kernel.bits import ONE, trailing_zeros
 from dovetail.simulator.kernel.queue_rows import Need, NeedChain, NeedWord
 from dovetail.simulator.kernel.rows import World
@@ -19,7 +20,6 @@ from dovetail.simulator.kernel.state import (
     need_chain,
     need_word,
     option,
-    shape,
 )
 
 
@@ -82,7 +82,7 @@ def note_shorter(w: World, number: int) -> None:
 
 @inner
 def is_met(w: World, this: Need) -> bool:
-    return shape(w, this.shape).free >= this.nodes
+    return free_nodes(w, this.shape) >= this.nodes
 
 
 @inner

@@ -15,7 +15,7 @@ from dovetail.simulator.kernel.queue import (
     spared_gpus,
     takes_too_much,
 )
-from dovetail.simulator.kernel.queue_rows import Need, NeedChain
+from dovetail.simulator.kernel.queue_rows import NeedChain
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -135,29 +135,31 @@ def gather_passers(w: World, rules: Rules, reserved_kinds: int) -> None:
     for i in range(w.chain_count):
         this = need_chain(w, i)
         if this.options > 0:
-            number = next_need(w, this, 0)
-            while number >= 0 and _has_room_for_long(w, need(w, number)):
-                _gather(w, rules, number, reserved_kinds)
-                number = next_need(w, this, number - this.first + 1)
-            if number >= 0:
-                _gather_short(w, rules, this, number - this.first, longest, reserved_kinds)
+            least = need(w, next_need(w, this, 0))
+            if enough_nodes(w, least.shape, math.inf, least.nodes):
+                _gather_met(w, rules, this, reserved_kinds)
+            elif is_met(w, least):
+                _gather_short(w, rules, this, longest, reserved_kinds)
 
 
 @inner
-def _has_room_for_long(w: World, this: Need) -> bool:
-    return enough_nodes(w, this.shape, math.inf, this.nodes)
+def _gather_met(w: World, rules: Rules, this: NeedChain, reserved_kinds: int) -> None:
+    number = next_need(w, this, 0)
+    while number >= 0 and is_met(w, need(w, number)):
+        _gather(w, rules, number, reserved_kinds)
+        number = next_need(w, this, number - this.first + 1)
 
 
 @inner
 def _gather_short(
-    w: World, rules: Rules, this: NeedChain, place: int, longest: float, reserved_kinds: int
+    w: World, rules: Rules, this: NeedChain, longest: float, reserved_kinds: int
 ) -> None:
-    """Where no node is left for long jobs of a need, none is for those after it in its chain.
+    """Where no node is left for long jobs of the least need, none is for the others of its chain.
 
     Short jobs may start there. With 1,000 demands a hundred of them fit on a node kept for the
     reserved job, in every pass, and hardly any has a job that is short enough.
     """
-    number = next_short_need(w, this, place, longest)
+    number = next_short_need(w, this, 0, longest)
     while number >= 0 and is_met(w, need(w, number)):
         _gather(w, rules, number, reserved_kinds)
         number = next_short_need(w, this, number - this.first + 1, longest)
@@ -177,14 +179,14 @@ def _gather(w: World, rules: Rules, number: int, reserved_kinds: int) -> None:
 
 @inner
 def let_pass(w: World, rules: Rules, number: int, begin: int) -> None:
-    """Let the jobs of a demand from a place of its list on pass, as far as they may."""
+    """Let the jobs of a demand from a place of its list on pass, as far as they may.
+
+    How far is looked at in its turn: of fifty that fit, the first that start leave no room.
+    """
     mine = demand(w, number)
     mine.behind = w.passes
-    mine.latest_end = latest_end(w, number, True)
-    mine.fits = mine.latest_end > -math.inf
-    mine.open = False
-    if mine.fits:
-        seek(w, rules, number, begin)
+    mine.latest_end, mine.fits = math.inf, True
+    seek(w, rules, number, begin)
     turns.note_next_job(w, number)
 
 

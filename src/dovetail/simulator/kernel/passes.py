@@ -133,6 +133,8 @@ def easy_pass(w: World, rules: Rules) -> None:
         kinds, job = mine.kinds, waiting(w)[mine.cursor]
         if mine.fits and start_next(w, rules, number):
             run_of(w, job).backfilled = kinds & reserved_kinds != 0
+            if reserved_kinds and not anything_may_fit(w):
+                break
         elif not anything_may_fit(w):
             break
         elif kinds & reserved_kinds:

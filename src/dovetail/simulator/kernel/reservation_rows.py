@@ -33,7 +33,8 @@ class ChunkShape(Row):
     gpus: int
     cpus: int
     memory: int
-    free: int  # nodes with room now
+    free: int  # nodes with room now, beside those that its block counts
+    block: int  # -1: none
     watcher: int  # whose calendar is this shape's; -1: none
     asked: int  # entries of the log of changed nodes when it was last asked for
     scans: int  # how often since, for want of a calendar
@@ -46,6 +47,13 @@ class ShapeGroup(Row):
     cpus: int
     first: int  # kind_shapes[first:last], by memory
     last: int
+
+
+class ShapeBlock(Row):
+    """SHAPE_BLOCK neighbours among the shapes of a kind; what all of them gain is counted here."""
+
+    free: int
+    alone: bool  # none of them may use other kinds, too
 
 
 class KindShape(Row):

@@ -101,6 +101,7 @@ class World(Row):
     words: int  # bitmaps over the members of a kind
     shapes: int  # [shapes] ChunkShape
     shape_groups: int  # ShapeGroup: for each kind
+    shape_blocks: int  # ShapeBlock: of every so many kind shapes
     kind_shapes: int  # KindShape: the shapes that may use each kind, group by group
     tallies: int  # [kinds * shapes] Tally: a row for each reservation
     watchers: int  # [watchers] Watcher

@@ -45,6 +45,7 @@ from dovetail.simulator.kernel.reservation_rows import (
     ReadyTime,
     Release,
     Reservation,
+    ShapeBlock,
     ShapeGroup,
     Tally,
     Watcher,
@@ -83,6 +84,7 @@ bitmap = row_accessor(World, "words", Bitmap)
 shape = row_accessor(World, "shapes", ChunkShape)
 shape_group = row_accessor(World, "shape_groups", ShapeGroup)
 kind_shape = row_accessor(World, "kind_shapes", KindShape)
+shape_block = row_accessor(World, "shape_blocks", ShapeBlock)
 tallies = row_accessor(World, "tallies", Tally)
 watcher = row_accessor(World, "watchers", Watcher)
 ready_times = row_accessor(World, "ready_times", ReadyTime)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
-from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.allocation import fits, free_nodes
 from dovetail.simulator.kernel.bits import trailing_zeros
 from dovetail.simulator.kernel.closures import unused
 from dovetail.simulator.kernel.node_space import is_unplanned
@@ -96,7 +96,7 @@ def costs(w: World, held: Reservation, number: int, chunk: Chunk) -> tuple[int, 
 @inner
 def lost_nodes(w: World, number: int, at: int) -> int:
     """Nodes with room for a shape that long chunks of it cannot all have, for a reservation."""
-    held, found, free = reservation(w, number), tally(w, number, at), shape(w, at).free
+    held, found, free = reservation(w, number), tally(w, number, at), free_nodes(w, at)
     if found.serial != held.serial:
         if _is_barren(w, number, at):
             return free
