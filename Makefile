@@ -55,7 +55,7 @@ bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on four histori
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding wear
 
 bench-mig: $(VENV)/.dev  ## train and compare on sliced GPUs, half an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run mig
@@ -64,7 +64,7 @@ bench-slurm: $(VENV)/.dev  ## a real Slurm with and without Dovetail, half an ho
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run slurm
 	$(BIN)/python -m benchmarks.slurm_tables
 
-bench-fidelity: $(VENV)/.dev  ## 1,000 jobs through a real Slurm and the simulator, a quarter of an hour
+bench-fidelity: $(VENV)/.dev  ## 2 x 1,000 jobs through a real Slurm and the simulator, half an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run fidelity
 
 fuzz: $(VENV)/.dev  ## spoilt input for every reader and fresh cases for the simulator, half an hour

@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.slurm_jobs import Observed, Work, draw
 from benchmarks.slurm_measures import simulated
 from benchmarks.slurm_run import observed_jobs, submit_all, wait_for_all
-from dovetail.live.twin.comparison import Order
+from dovetail.live.twin.order import Order
 from dovetail.policies.policy import Policy
 from tests.live.slurm import Cluster, Options, why_not
 

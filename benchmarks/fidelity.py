@@ -1,210 +1,207 @@
-"""How near a replay comes to a real Slurm: 1,000 mixed jobs through both, from its own slurm.conf.
+"""How near a replay comes to a real Slurm: 1,000 mixed jobs through both, from its own files.
 
     python -m benchmarks.run fidelity
-    python -m benchmarks.fidelity --seeds 1 --jobs 1000 --speed 20 --out fidelity.json
+    python -m benchmarks.fidelity --seeds 2 --jobs 1000 --speed 20 --keep texts --out fidelity.json
+    python -m benchmarks.fidelity --texts texts/2     # replay what was recorded there
+    python -m benchmarks.fidelity --texts benchmarks/recordings/fidelity    # or one of ours
 
-Jobs with and without GPUs, gangs and whole nodes come to two partitions of different tiers. Slurm
-runs them in faster time; the simulator gets the nodes, partitions and settings of that Slurm's
-slurm.conf as `dovetail cluster import` reads them, and the submissions and run times that Slurm
-saw. What Slurm needs to start a job and to clean up after it is multiplied by the speed: the
-second figures leave as long a pause after every job as Slurm did in the middle.
+A real Slurm runs the jobs in faster time. What an operator would export of it (sacct, sacctmgr's
+QOS and associations, slurm.conf) is imported as `dovetail trace import` and `cluster import` do,
+and replayed under `slurm-as-configured`. What Slurm and its nodes need to end one job and to begin
+the next is multiplied by the speed; the second replay has such pauses after every job, as long as
+this run itself had.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import json
-import math
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.slurm_run import SUBMITTERS
-from dovetail.domain.cluster import Cluster as Site
+from benchmarks.fidelity_jobs import draw
+from benchmarks.fidelity_recording import ASSOCIATIONS, CONF, LOADED, QOS, SACCT, record
+from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
-from dovetail.domain.jobs import Floats, JobColumns
+from dovetail.domain.jobs import Floats
+from dovetail.domain.policy import SlurmBackfill
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.recorded import gap_of
+from dovetail.evaluation.recorded import Gap, gap_of
 from dovetail.evaluation.run import Run
 from dovetail.policies.configured import configured_policy
+from dovetail.policies.policy import Policy
+from dovetail.slurm.host_lists import expand
 from dovetail.traces.clusters import read_cluster
-from tests.live.slurm import Cluster, Options, why_not
-from tests.live.slurm.clients import Job
-from tests.live.slurm.options import NodeGroup, Partition
+from dovetail.traces.read import read_trace
 
-JOBS, SEEDS, SPEED, LOAD = 1000, (1,), 20.0, 1.1
-NODES = (NodeGroup("p100", 3, gpus=4, cpus=16), NodeGroup("cpu", 3, gpus=0, cpus=16))
-PARTITIONS = (Partition("batch"), Partition("urgent", settings=("PriorityTier=5",)))
-SHAPES = (
-    # share, nodes, GPUs and CPUs on each, whole nodes
-    (0.30, 1, 0, 1, False), (0.15, 1, 0, 4, False), (0.05, 1, 0, 12, False),
-    (0.04, 2, 0, 8, False), (0.03, 1, 0, 1, True),
-    (0.25, 1, 1, 2, False), (0.10, 1, 2, 4, False), (0.05, 1, 4, 8, False), (0.03, 2, 4, 4, False),
-)  # fmt: skip
-MINUTES = (2, 5, 10, 20, 30, 60)
-GB_PER_CPU = 2
+JOBS, SEEDS, SPEED = 1000, (1, 2), 30.0
+PAUSES = "with the pauses of the run"
+PLAIN = "as imported"
+OTHER_INTERVALS = (28.0, 29.0, 31.0, 32.0)
+NO_CYCLE = 10
+"""Seconds after an end: what starts so soon was not started by a cycle of the backfill."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One job as it is drawn; seconds."""
-
-    number: int
-    arrival: float
-    run: float
-    minutes: int
-    nodes: int
-    gpus: int  # on each node
-    cpus: int  # on each node
-    exclusive: bool
-    partition: str
-
-    def job(self) -> Job:
-        words = [f"--nodes={self.nodes}", "--ntasks-per-node=1", f"--cpus-per-task={self.cpus}"]
-        words += [f"--mem={GB_PER_CPU * self.cpus}G", *(["--exclusive"] * self.exclusive)]
-        return Job(
-            gpus=self.gpus, seconds=self.run, name=f"job-{self.number}", minutes=self.minutes,
-            partition=self.partition, extra=tuple(words),
-        )  # fmt: skip
+def run(
+    seeds: Sequence[int] = SEEDS, jobs: int = JOBS, speed: float = SPEED, keep: Path | None = None
+) -> dict[str, Any]:
+    """Record and replay, in `keep` where what Slurm told is to stay."""
+    runs = {}
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) if keep is None else keep / str(seed)
+            record(draw(seed, jobs), speed, folder)
+            runs[str(seed)] = replayed(folder)
+    return {"speed": speed, "runs": runs}
 
 
-def draw(seed: int, count: int) -> tuple[Ask, ...]:
-    """The same jobs for the same seed; they ask for a little more than the nodes can do."""
-    rng = np.random.default_rng(seed)
-    shares = np.array([shape[0] for shape in SHAPES])
-    shapes = [SHAPES[i] for i in rng.choice(len(SHAPES), count, p=shares / shares.sum())]
-    runs = np.clip(150.0 * np.exp(0.9 * rng.standard_normal(count)), 30.0, 3600.0).round()
-    part = [nodes * max(gpus / 12, (16 if whole else cpus) / 96)
-            for _, nodes, gpus, cpus, whole in shapes]  # fmt: skip
-    arrivals = np.sort(rng.random(count)) * float(np.sum(runs * part)) / LOAD
-    asked = [_limit(run * rng.uniform(1.2, 4.0)) for run in runs]
-    return tuple(
-        Ask(
-            i, float(arrivals[i] - arrivals[0]), float(runs[i]), asked[i], *shapes[i][1:],
-            "urgent" if rng.random() < 0.1 else "batch",
-        )
-        for i in range(count)
-    )  # fmt: skip
-
-
-def _limit(seconds: float) -> int:
-    return next((m for m in MINUTES if 60 * m >= seconds + 30), math.ceil(seconds / 60) + 1)
-
-
-def run(seeds: Sequence[int] = SEEDS, jobs: int = JOBS, speed: float = SPEED) -> dict[str, Any]:
-    options = Options(
-        nodes=NODES, partitions=PARTITIONS, auth="none", speed=speed, weights=(), max_jobs=20_000
-    )
-    if (reason := why_not(options)) is not None:
-        raise SystemExit(f"fidelity cannot be measured here: {reason}")
-    found = {str(seed): one(draw(seed, jobs), options) for seed in seeds}
-    return {"jobs": jobs, "speed": speed, "seeds": found}
-
-
-def one(asks: tuple[Ask, ...], options: Options) -> dict[str, Any]:
-    """One workload through both."""
-    with Cluster(options) as slurm:
-        site = read_cluster(slurm.layout.slurm_conf).cluster
-        _submit_all(slurm, asks, options.speed)
-        names = {f"job-{ask.number}" for ask in asks}
-        patience = 120.0 + 4 * (asks[-1].arrival + 3600) / options.speed
-        slurm.wait_until(
-            lambda: names <= {job.name for job in slurm.history()}, timeout=patience, every=1.0
-        )
-        done = {job.name: job for job in slurm.history()}
-    times = np.array(
-        [(row.submit, row.start, row.end) for row in (done[f"job-{a.number}"] for a in asks)], float
-    )
-    times -= times[:, 0].min()
-    pause = _pause(times, [done[f"job-{a.number}"].nodes for a in asks])
-    waits = {f"pause {p:.0f} s": _replayed(asks, site, times, p) for p in (0.0, pause)}
-    real = times[:, 1] - times[:, 0]
+def replayed(folder: Path) -> dict[str, Any]:
+    """The figures of a recorded run."""
+    trace = read_trace(folder / SACCT)
+    site = read_cluster(folder / CONF, more=(folder / QOS, folder / ASSOCIATIONS)).cluster
+    policy = configured_policy(site)
+    assert policy is not None
+    recorded = trace.jobs.recorded_start - trace.jobs.submit
+    pause = measured_pause(folder / SACCT)
+    waits = {
+        PLAIN: waits_of(trace, site, policy, 0.0),
+        PAUSES: waits_of(trace, site, policy, pause),
+    }
+    others = {
+        name: gap_of(name, recorded, waits_of(trace, site, Policy(name), pause))
+        for name in ("fcfs", "slurm-multifactor")
+    }
+    chance = {
+        f"{seconds:g}": float(waits_of(trace, site, other, pause).mean() / recorded.mean() - 1)
+        for seconds, other in _other_cycles(policy)
+    }
+    load = (folder / LOADED).read_text() if (folder / LOADED).exists() else "nan"
     return {
-        "wait_mean": float(real.mean()),
+        "jobs": len(trace),
+        "policy": policy.label(),
         "pause": pause,
-        "replays": {
-            label: asdict(gap) for label, w in waits.items() if (gap := gap_of(label, real, w))
-        },
+        "load": float(load),
+        "chance": chance,
+        "recorded": _rounded(recorded),
+        "replays": {name: _rounded(wait) for name, wait in waits.items()},
+        "gaps": {name: _figures(gap_of(name, recorded, wait)) for name, wait in waits.items()}
+        | {f"{name} + easy": _figures(gap) for name, gap in others.items()},
+        "groups": _groups(trace, recorded, waits[PAUSES]),
     }
 
 
-def _submit_all(slurm: Cluster, asks: Sequence[Ask], speed: float) -> None:
-    began = time.monotonic()
-
-    def submit(ask: Ask) -> None:
-        time.sleep(max(0.0, began + ask.arrival / speed - time.monotonic()))
-        slurm.submit_job(ask.job())
-
-    with ThreadPoolExecutor(SUBMITTERS) as pool:
-        list(pool.map(submit, asks))
+def waits_of(trace: Trace, site: Cluster, policy: Policy, pause: float) -> Floats:
+    """Replayed waits, every job holding its nodes for a pause longer than it ran."""
+    jobs = replace(trace.jobs, run=trace.jobs.run + pause)
+    schedule = Run(Trace(jobs), site, policy, Estimates("limit", jobs.limit)).replay()
+    return schedule.wait
 
 
-def _pause(times: Floats, nodes: Sequence[str]) -> float:
-    """The median time from an end to the next start on the same nodes, where a job waited."""
+def _other_cycles(policy: Policy) -> Iterator[tuple[float, Policy]]:
+    """The same site with cycles a little sooner or later: when they fall is chance."""
+    assert isinstance(policy.rule, SlurmBackfill)
+    for seconds in OTHER_INTERVALS:
+        rule = replace(policy.rule, interval=seconds)
+        yield seconds, replace(policy, backfill=rule.value, rule=rule)
+
+
+def measured_pause(path: Path) -> float:
+    """Seconds, in the middle, from the end of a job to the start of one that waited for its node.
+
+    What took longer waited for a cycle of the backfill.
+    """
+    with gzip.open(path, "rt") as file:
+        rows = list(csv.DictReader(file, delimiter="|"))
+    begin = [max(int(row["Submit"]), int(row["Eligible"])) for row in rows]
+    nodes = [set(expand(row["NodeList"])) for row in rows]
+    ends = [(int(row["End"]), own) for row, own in zip(rows, nodes, strict=True)]
     gaps = []
-    for row, (submit, start, _) in enumerate(times):
-        before = [
-            end for r, (_, _, end) in enumerate(times) if nodes[r] == nodes[row] and end <= start
-        ]
-        if before and submit < max(before):
-            gaps.append(start - max(before))
-    return float(np.median([gap for gap in gaps if gap < 30.0] or [0.0]))
+    for row, since, own in zip(rows, begin, nodes, strict=True):
+        start = int(row["Start"])
+        before = [end for end, others in ends if since < end <= start and own & others]
+        gaps += [start - max(before)] if before else []
+    return float(np.median([gap for gap in gaps if gap <= NO_CYCLE] or [0]))
 
 
-def _replayed(asks: Sequence[Ask], site: Site, times: Floats, pause: float) -> Floats:
-    """Waits in the simulator, under the settings of slurm.conf."""
-    order = np.argsort(times[:, 0], kind="stable")
-    rows = [asks[i] for i in order]
-    jobs = JobColumns(
-        submit=times[order, 0],
-        run=times[order, 2] - times[order, 1] + pause,
-        gpus=[a.nodes * a.gpus for a in rows],
-        nodes=[a.nodes if a.nodes > 1 else 0 for a in rows],
-        cpus=[a.nodes * a.cpus for a in rows],
-        memory=[float(a.nodes * a.cpus * GB_PER_CPU) for a in rows],
-        limit=[60.0 * a.minutes for a in rows],
-        partition=[a.partition for a in rows],
-        exclusive=[a.exclusive for a in rows],
-    ).build()
-    policy = configured_policy(site)
-    assert policy is not None
-    told = Estimates("limit", jobs.limit)
-    schedule = Run(Trace(jobs), replace(site, limits=()), policy, told).replay()
-    back = np.empty(len(order), np.int64)
-    back[order] = np.arange(len(order))
-    return schedule.wait[back]
+def _figures(gap: Gap | None) -> dict[str, float]:
+    assert gap is not None
+    found = {name: value for name, value in asdict(gap).items() if name != "label"}
+    return found | {"error": gap.replayed_wait / gap.recorded_wait - 1}
 
 
-def table(found: dict[str, Any]) -> str:
-    lines = [f"{found['jobs']:,} jobs, clock ×{found['speed']:g}; seconds"]
-    for seed, one_seed in found["seeds"].items():
-        lines.append(f"seed {seed}: real Slurm waits {one_seed['wait_mean']:.0f} on average")
-        for label, gap in one_seed["replays"].items():
-            error = gap["replayed_wait"] / gap["recorded_wait"] - 1
-            lines.append(
-                f"  {label:14} {gap['replayed_wait']:7.0f} {error:+7.1%}  starts off by "
-                f"{gap['error_p50']:.0f} (median), {gap['error_p90']:.0f} (p90); "
-                f"{gap['near']:.0%} within 60 s"
-            )
+def _groups(trace: Trace, recorded: Floats, wait: Floats) -> dict[str, dict[str, float]]:
+    """Mean waits of parts of the jobs, recorded and replayed."""
+    jobs = trace.jobs
+    parts: dict[str, Any] = {
+        "with GPUs": jobs.gpus > 0,
+        "without GPUs": jobs.gpus == 0,
+        "several nodes": jobs.nodes > 1,
+        "whole nodes": jobs.exclusive,
+        "array tasks": np.array([name is not None for name in jobs.array.names()]),
+    }
+    for names in (jobs.partition, jobs.qos, jobs.user):
+        parts |= {name: names.codes == code for code, name in enumerate(names.values)}
+    return {
+        name: {
+            "jobs": int(mask.sum()),
+            "recorded": float(recorded[mask].mean()),
+            "replayed": float(wait[mask].mean()),
+        }
+        for name, mask in parts.items()
+        if mask.any()
+    }
+
+
+def _rounded(values: Floats) -> list[float]:
+    return [round(float(value), 1) for value in values]
+
+
+def table(found: Mapping[str, Any]) -> str:
+    first = next(iter(found["gaps"].values()))
+    lines = [
+        f"{found['jobs']:,} jobs; Slurm: mean wait {first['recorded_wait']:.0f} s; "
+        f"pause {found['pause']:.1f} s; load {found['load']:.1f}; {found['policy']}"
+    ]
+    for label, gap in found["gaps"].items():
+        lines.append(
+            f"  {label:28} {gap['replayed_wait']:7.0f} {gap['error']:+7.1%}  starts off by "
+            f"{gap['error_p50']:.0f} (median), {gap['error_p90']:.0f} (p90); "
+            f"{gap['near']:.0%} within 60 s"
+        )
+    others = ", ".join(f"{name} s {error:+.1%}" for name, error in found["chance"].items())
+    lines.append(f"  with pauses, a cycle every {others}")
+    for name, group in found["groups"].items():
+        lines.append(f"  {name:16} {group['jobs']:5} jobs: {group['recorded']:6.0f} recorded, "
+                     f"{group['replayed']:6.0f} replayed")  # fmt: skip
     return "\n".join(lines)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)), help="comma-separated")
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--speed", type=float, default=SPEED)
+    parser.add_argument("--keep", type=Path, help="a folder for what Slurm told, by seed")
+    parser.add_argument("--texts", help="such folders with commas between them: replays alone")
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    found = run([int(seed) for seed in given.seeds.split(",")], given.jobs, given.speed)
-    print(table(found))
+    given = parser.parse_args(words)
+    if given.texts:
+        folders = [Path(name) for name in given.texts.split(",")]
+        runs = {str(at): replayed(folder) for at, folder in enumerate(folders, start=1)}
+        found = {"speed": given.speed, "runs": runs}
+    else:
+        seeds = [int(seed) for seed in given.seeds.split(",")]
+        found = run(seeds, given.jobs, given.speed, given.keep)
+    print("\n".join(table(one) for one in found["runs"].values()))
     if given.out:
-        given.out.write_text(json.dumps(found))
+        given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ the choice; the pair, the selector with best-fit, and the allocator under SAF an
 trained with several seeds. What is finished lies in benchmarks/models/marl and is not repeated.
 
 python -m benchmarks.run marl                                  # all; many hours
-python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 6000   # a part of it
+python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 8000   # a part of it
 """
 
 from __future__ import annotations
@@ -20,6 +20,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.marl_measures import (
+    METRICS,
+    Told,
+    Windows,
+    loaded_part,
+    most_utilisation,
+    on_unseen,
+    ratio_over_seeds,
+    under_load,
+)
 from benchmarks.marl_sites import PARTITION, SITES, open_site
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import PolicyCandidate
@@ -29,12 +39,9 @@ from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
 from dovetail.agents.training import LEARNING, train
 from dovetail.domain.jobs import Floats
 from dovetail.domain.schedule import Schedule
-from dovetail.evaluation.report.charts import busy_share
 from dovetail.evaluation.run import Run
-from dovetail.evaluation.standing import measure
-from dovetail.evaluation.statistics import ratio_of_means
-from dovetail.evaluation.unseen import BLOCKS, Draws, first_unseen, kinds_known
-from dovetail.evaluation.warm_windows import evaluate_windows
+from dovetail.evaluation.unseen import Draws, first_unseen, kinds_known
+from dovetail.evaluation.warm_windows import BASE
 from dovetail.policies.learned.checkpoint import CARD_FILE, load_checkpoint, save_checkpoint
 from dovetail.policies.policy import Policy
 
@@ -51,7 +58,6 @@ ARMS: dict[str, dict[str, Any]] = {
     "allocator-saf": {"selector": "saf"},
     "allocator-fcfs": {"selector": "fcfs"},
 }
-METRICS = ("wait", "turnaround", "bsld")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,9 @@ class Size:
     load: float = 0.95
     seeds: int = 5  # of the pair
     half_seeds: int = 5  # of arms in which one half learns
+    search_epochs: int = 12
+    population: int = 12  # of the search
+    batch: int = 4  # replays that each of them plays
     epochs: int = 30
     episodes: int = 60  # of an epoch
     windows: int = 10
@@ -73,9 +82,7 @@ def run(
     arms: tuple[str, ...] = tuple(ARMS),
     size: Size = Size(),
 ) -> dict[str, Any]:
-    from benchmarks.marl_latency import measure_latency
-
-    latency = measure_latency()  # before torch is loaded
+    latency = _latency()  # before torch is loaded
     for name in traces:
         measure_site(name, arms, size)
     found = {name: MODELS / name / "result.json" for name in SITES}
@@ -88,6 +95,16 @@ def run(
             if path.exists()
         },
     }
+
+
+def _latency() -> Any:
+    from benchmarks.marl_latency import measure_latency
+
+    kept = MODELS / "latency.json"
+    if not kept.exists():
+        MODELS.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(measure_latency()), encoding="utf-8")
+    return json.loads(kept.read_text(encoding="utf-8"))
 
 
 def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
@@ -134,7 +151,9 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
         return path
     config = SelectorAllocatorSettings(
         epochs=size.epochs, episodes_per_epoch=size.episodes, estimates=kind, seed=seed,
-        environments=min(30, size.episodes), imitated=size.episodes, **ARMS[arm],
+        environments=min(30, size.episodes), imitated=size.episodes,
+        search_epochs=size.search_epochs, population=size.population, batch=size.batch,
+        **ARMS[arm],
     )  # fmt: skip
     if not (path / CARD_FILE).exists():  # as if the choice had just been made
         chosen = PolicyCandidate(*(start.choice[n] for n in ("order", "estimates", "placement")))
@@ -157,81 +176,85 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
 
 def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> dict[str, Any]:
     draws, first = Draws(site.trace, kind, 0, 1), first_unseen(site.trace)
-    policies = {name: Policy.parse(name) for name in (*NINE, *OTHERS)}
-    some = next(iter(trained.values()))
-    chosen = load_checkpoint(some).card["choice"]
-    policies["choice"] = Policy.parse(f"{chosen['order']}@{chosen['placement']}")
-    policies |= {name: Policy(str(path / LEARNING)) for name, path in trained.items()}
-    blocks: dict[str, Floats] = {}
+    chosen = load_checkpoint(next(iter(trained.values()))).card["choice"]
+    told = _contestants(draws, chosen, trained)
+    windows = Windows(_base(site, draws), first, size.windows)
     rows: dict[str, Any] = {}
-    for name, policy in policies.items():
-        told = draws.knowledge.estimates(chosen["estimates"], 0) if name == "choice" else None
-        schedule = Run(
-            site.trace, site.cluster, policy, told if told is not None else draws.of(policy)[0]
-        ).replay()
-        rows[name], blocks[name] = _row(schedule, first)
+    blocks: dict[str, Floats] = {}  # [metrics, blocks]
+    warm: dict[str, Floats] = {}  # [metrics, windows]
+    for name, one in told.items():
+        rows[name], blocks[name] = on_unseen(site, one, first)
+        sums = windows.play(one)
+        warm[name] = sums[:-1] / sums[-1]
+        means = zip(METRICS, warm[name].mean(axis=1).tolist(), strict=True)
+        rows[name] |= {f"windows_{metric}": mean for metric, mean in means}
+        rows[name]["loaded_utilisation"] = under_load(site, one)
         _say(f"{kind}: {name}: {rows[name]}")
-    best = min(NINE, key=lambda name: rows[name]["bsld"])
-    fair = min(NINE, key=lambda name: rows[name]["whole_bsld"])
-    arms = sorted({name.rpartition("-")[0] for name in trained})
-    for arm in arms:  # the mean of its seeds stands for an arm
-        own = [blocks[name] for name in trained if name.rpartition("-")[0] == arm]
-        blocks[arm] = np.mean(own, axis=0)
-    against = {
-        arm: {
-            rival: _ratios(blocks[arm], blocks[rival])
-            for rival in dict.fromkeys(
-                (best, fair, "fcfs@first-available", *OTHERS, "choice", *arms)
-            )
-            if rival != arm
-        }
-        for arm in arms
-    }
-    ordered = [policies[name] for name in (*trained, best, "saf@best-fit", "choice")]
-    windows = evaluate_windows(
-        site.trace, site.cluster, list(dict.fromkeys(ordered)), draws, first, size.windows
-    )
+    best = min(NINE, key=lambda name: rows[name]["windows_bsld"])
+    loaded, _ = loaded_part(site.trace)
     return {
         "choice": chosen,
         "best_of_nine": best,
-        "best_of_nine_on_all_jobs": fair,
         "rows": rows,
-        "arms_against": against,
-        "gates": {name: load_checkpoint(path).card.get("gate") for name, path in trained.items()},
-        "training": {
-            name: json.loads((path / "seconds.json").read_text(encoding="utf-8"))
-            for name, path in trained.items()
+        "most_utilisation": most_utilisation(loaded, site.cluster.total_gpus),
+        "against": {
+            part: _against(found, best) for part, found in (("unseen", blocks), ("windows", warm))
         },
-        "windows": [
-            {"policy": row.label.replace(f"{MODELS}/", ""), "wait": row.wait,
-             "turnaround": row.jct, "bsld": row.bsld,
-             "first_against_this_bsld": asdict(row.bsld_ratio)}
-            for row in windows.rows
-        ],
-    }  # fmt: skip
+        "training": {name: _training(path) for name, path in trained.items()},
+    }
 
 
-def _row(schedule: Schedule, first: int) -> tuple[dict[str, float], Floats]:
-    """Means over the unseen jobs and utilisation while they came; means of blocks of them."""
-    rows = first + np.flatnonzero(schedule.ran[first:])
-    values = measure(schedule, rows)
-    submit = schedule.trace.jobs.submit
-    span = np.array([submit[first], submit[-1]])
-    size = max(1, values.shape[1] // BLOCKS)
-    count = values.shape[1] // size
-    means = values[:, : count * size].reshape(len(METRICS), count, size).mean(axis=2)
-    row = dict(zip(METRICS, values.mean(axis=1).tolist(), strict=True))
-    row["utilisation"] = float(busy_share(schedule, span)[0])
-    row["wait_p95"] = float(np.percentile(values[0], 95))
-    # LCFS lets jobs of before pay for those that are measured: here they count, too.
-    whole = measure(schedule, np.flatnonzero(schedule.ran)).mean(axis=1).tolist()
-    row["whole_wait"], row["whole_bsld"] = whole[0], whole[2]
-    return row, means
+def _contestants(draws: Draws, chosen: dict[str, Any], trained: dict[str, Path]) -> dict[str, Told]:
+    """Heuristics and what was learned, as learned; `written` is what the gate let through."""
+    policies = {name: Policy.parse(name) for name in (*NINE, *OTHERS)}
+    policies |= {name: Policy(str(path / LEARNING)) for name, path in trained.items()}
+    policies |= {
+        f"written-{name.rpartition('-')[2]}": Policy(str(path))
+        for name, path in trained.items()
+        if name.startswith("pair-")
+    }
+    found = {name: Told(policy, draws.of(policy)[0]) for name, policy in policies.items()}
+    choice = Policy.parse(f"{chosen['order']}@{chosen['placement']}")
+    found["choice"] = Told(choice, draws.knowledge.estimates(chosen["estimates"], 0))
+    return found
 
 
-def _ratios(ours: Floats, theirs: Floats) -> dict[str, Any]:
-    """Of means, over paired blocks [metrics, blocks]; below 1 is better."""
-    return {metric: asdict(ratio_of_means(ours[i], theirs[i])) for i, metric in enumerate(METRICS)}
+def _base(site: Site, draws: Draws) -> Schedule:
+    """Whose replay gives the states in which windows begin."""
+    return Run(site.trace, site.cluster, BASE, draws.of(BASE)[0]).replay()
+
+
+def _against(found: dict[str, Floats], best: str) -> dict[str, Any]:
+    """Each arm, all of its seeds, against heuristics and the other arms; below 1 is better."""
+    arms = sorted({name.rpartition("-")[0] for name in found if name[-1].isdigit()})
+    of_arm = {
+        arm: np.stack([part for name, part in found.items() if name.rpartition("-")[0] == arm])
+        for arm in arms
+    }  # [seeds, metrics, blocks]
+    rivals = {name: found[name] for name in (best, "fcfs@first-available", *OTHERS, "choice")}
+    return {
+        arm: {
+            rival: {
+                metric: ratio_over_seeds(ours[:, i], theirs[..., i, :])
+                for i, metric in enumerate(METRICS)
+            }
+            for rival, theirs in (rivals | of_arm).items()
+            if rival != arm
+        }
+        for arm, ours in of_arm.items()
+    }
+
+
+def _training(path: Path) -> dict[str, Any]:
+    card = load_checkpoint(path).card
+    return {
+        **json.loads((path / "seconds.json").read_text(encoding="utf-8")),
+        "gate": card.get("gate"),
+        "halves": card["learned"].get("halves"),
+        "kept": card["learned"].get("kept"),
+        "best_epoch": card["learned"].get("epoch"),  # 0: what the search found, before PPO
+        "validation_gap": card["learned"].get("validation_gap"),
+    }
 
 
 def _say(text: object) -> None:

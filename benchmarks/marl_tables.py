@@ -21,41 +21,60 @@ def lines(result: dict[str, Any]) -> list[str]:
 
 
 def _site(name: str, kind: str, site: dict[str, Any], part: dict[str, Any]) -> list[str]:
-    chosen = part["choice"]
-    size = site["size"]
+    chosen, size = part["choice"], site["size"]
     rows = [
-        f"**{name}**, {kind}; the choice is {chosen['order']}@{chosen['placement']}; "
-        f"{site['jobs']:,} jobs at load {size['load']:g}, {size['seeds']} seeds "
-        f"(halves {size['half_seeds']}), "
-        f"{size['epochs']} epochs of {size['episodes']} episodes",
+        f"**{name}**, {kind}; the choice is {chosen['order']}@{chosen['placement']} with "
+        f"{chosen['estimates']}; {site['jobs']:,} jobs at load {size['load']:g}, "
+        f"{size['seeds']} seeds (halves {size['half_seeds']}), search of {size['search_epochs']} "
+        f"epochs, PPO of {size['epochs']} epochs of {size['episodes']} episodes. Of the nine, "
+        f"{part['best_of_nine']} is best. Under load no schedule uses more than "
+        f"{100 * part['most_utilisation']:.1f} % of the GPUs.",
         "",
-        "| policy | wait | turnaround | bsld | utilisation | wait, 95th % | bsld of all jobs |",
+        "| policy | wait | bsld | utilisation | wait, windows | bsld, windows | "
+        "utilisation, load 1.2 |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for policy, row in part["rows"].items():
+    for policy, row in sorted(part["rows"].items()):
         rows.append(
-            f"| {policy} | {row['wait']:,.0f} s | {row['turnaround']:,.0f} s | {row['bsld']:.2f} | "
-            f"{100 * row['utilisation']:.1f} % | {row['wait_p95']:,.0f} s | "
-            f"{row['whole_bsld']:.2f} |"
+            f"| {policy} | {row['wait']:,.0f} s | {row['bsld']:.2f} | "
+            f"{100 * row['utilisation']:.1f} % | {row['windows_wait']:,.0f} s | "
+            f"{row['windows_bsld']:.2f} | {100 * row['loaded_utilisation']:.1f} % |"
         )
-    rows += [
-        "",
-        "| arm (mean of its seeds) | against | wait | bsld |",
-        "| --- | --- | ---: | ---: |",
+    return [*rows, "", *_against(part), "", *_trainings(part), ""]
+
+
+def _against(part: dict[str, Any]) -> list[str]:
+    rows = [
+        "| arm (all seeds) | against | wait, tenth | bsld, tenth | wait, windows | bsld, windows |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
     ]
-    for arm, rivals in part["arms_against"].items():
+    windows = part["against"]["windows"]
+    for arm, rivals in part["against"]["unseen"].items():
         for rival, ratios in rivals.items():
             label = f"{rival} (best of nine)" if rival == part["best_of_nine"] else rival
-            wait, bsld = _change(ratios["wait"]), _change(ratios["bsld"])
-            rows.append(f"| {arm} | {label} | {wait} | {bsld} |")
-    passed = sum(bool(gate and gate["passed"]) for gate in part["gates"].values())
-    spent = [row["cpu_seconds"] for row in part["training"].values()]
-    rows += [
-        "",
-        f"Of {len(part['gates'])} trainings {passed} passed the gate; a training took "
-        f"{min(spent):.0f} to {max(spent):.0f} s of one core.",
-        "",
+            cells = (
+                _change(found[metric])
+                for found in (ratios, windows[arm][rival])
+                for metric in ("wait", "bsld")
+            )
+            rows.append(f"| {arm} | {label} | {' | '.join(cells)} |")
+    return rows
+
+
+def _trainings(part: dict[str, Any]) -> list[str]:
+    rows = [
+        "| training | CPU | kept | best at epoch | validation: wait, bsld | gate |",
+        "| --- | ---: | --- | ---: | ---: | --- |",
     ]
+    for name, row in part["training"].items():
+        gate, kept = row["gate"], row["kept"]
+        rows.append(
+            f"| {name} | {row['cpu_seconds']:.0f} s | {kept} | {row['best_epoch']} | "
+            f"{100 * row['halves'][kept]['wait']:+.0f} %, "
+            f"{100 * row['halves'][kept]['bsld']:+.0f} % | "
+            f"{'passed' if gate['passed'] else 'not passed'}: wait {100 * gate['wait']:+.0f} %, "
+            f"bsld {100 * gate['bsld']:+.0f} % |"
+        )
     return rows
 
 

@@ -1,22 +1,27 @@
 """Real histories as an operator has them: from the text of sacct and slurm.conf alone.
 
     python -m benchmarks.run replays
-    python -m benchmarks.replays kth ub --out replays.json
+    python -m benchmarks.replays kth ub --out replays.json       # adds to what is there
 
 Each trace is written as `sacct --parsable2` and a slurm.conf would have it, imported again by the
 command line's own functions, and compared: what was recorded, Slurm as configured, other orders.
 The nodes are those that are known of the machines; UB's are made up to fit the work of that week.
+Each case runs in a process of its own: its seconds are of the processor, its memory the most that
+the process ever had, the reading of the text included.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +44,8 @@ class Case:
     file: str  # empty: drawn
     per_node: int  # processors; 0: the trace tells nodes
     conf: str
+    drawn: int = 0  # jobs, where there is no file
     policies: tuple[str, ...] = ("fcfs", "saf")
-    configured: bool = True
-    rows: int = 1_000_000
 
 
 CASES = {
@@ -69,13 +73,18 @@ CASES = {
     ),
     "ricc": Case(
         "pwa_ricc_2010.parquet", 8, BACKFILL + "NodeName=n[0001-1024] CPUs=8 RealMemory=12288\n",
-        ("fcfs",), configured=False,
     ),
     "month": Case(
         "", 0,
         BACKFILL + "NodeName=g[01-16] CPUs=64 RealMemory=512000 Gres=gpu:a100:8\n"
         "NodeName=c[01-02] CPUs=64 RealMemory=256000\nPartitionName=batch Nodes=ALL\n"
-        "PartitionName=gpu Nodes=g[01-16] PriorityTier=5\n",
+        "PartitionName=gpu Nodes=g[01-16] PriorityTier=5\n", 50_000,
+    ),
+    "large month": Case(
+        "", 0,
+        BACKFILL + "NodeName=g[001-500] CPUs=64 RealMemory=512000 Gres=gpu:a100:8\n"
+        "NodeName=c[0001-1500] CPUs=64 RealMemory=256000\nPartitionName=batch Nodes=ALL\n"
+        "PartitionName=gpu Nodes=g[001-500] PriorityTier=5\n", 1_000_000,
     ),
 }  # fmt: skip
 
@@ -87,36 +96,50 @@ def run(names: Sequence[str] = tuple(CASES)) -> dict[str, Any]:
         if case.file and not (folder() / case.file).exists():
             continue
         print(f"{name} ...", file=sys.stderr, flush=True)
-        found[name] = one(case)
+        with tempfile.TemporaryDirectory() as place:
+            texts = Path(place)
+            jobs, started = _apart(write, case, texts)
+            found[name] = {"jobs": jobs, **_apart(replay, case, texts, started)}
     return {"traces": found}
 
 
-def one(case: Case) -> dict[str, Any]:
-    """The three commands, and how long each took."""
-    frame = pl.read_parquet(folder() / case.file) if case.file else _month()
-    with tempfile.TemporaryDirectory() as place:
-        sacct, conf = Path(place, "sacct.txt"), Path(place, "slurm.conf")
-        _write_sacct(frame.head(case.rows), sacct, case.per_node)
-        conf.write_text(case.conf)
-        began = time.perf_counter()
-        trace = read_trace(sacct, repair=("all",))
-        read = time.perf_counter() - began
-        cluster = read_cluster(conf).cluster
-    configured = configured_policy(cluster) if case.configured else None
-    began = time.perf_counter()
-    table = compare(trace, cluster, [*([configured] if configured else []), *case.policies])
+def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function answers in a process of its own, whose memory is then its alone."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+        return alone.submit(function, *arguments).result()
+
+
+def write(case: Case, place: Path) -> tuple[int, bool]:
+    """The two texts that an operator has; how many jobs there are, and whether starts are known."""
+    frame = pl.read_parquet(folder() / case.file) if case.file else _month(case.drawn)
+    _write_sacct(frame, place / "sacct.txt", case.per_node)
+    (place / "slurm.conf").write_text(case.conf)
+    return len(frame), "start_time" in frame.columns
+
+
+def replay(case: Case, place: Path, started: bool) -> dict[str, Any]:
+    """The three commands, and what each took."""
+    began = time.process_time()
+    trace = read_trace(place / "sacct.txt", repair=("all",))
+    read = time.process_time() - began
+    cluster = read_cluster(place / "slurm.conf").cluster
+    configured = configured_policy(cluster)
+    assert configured is not None
+    began = time.process_time()
+    table = compare(trace, cluster, [configured, *case.policies])
     # Where no starts were recorded, those written above say nothing.
-    recorded = table.recorded if "start_time" in frame.columns else None
+    recorded = table.recorded if started else None
     return {
-        "jobs": len(frame),
         "replayed": len(trace),
         "import_seconds": read,
-        "compare_seconds": time.perf_counter() - began,
+        "compare_seconds": time.process_time() - began,
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         "recorded_wait": None if recorded is None else recorded.metrics["wait_mean"],
         "gap": asdict(recorded.gap) if recorded and recorded.gap else None,
         "rows": {
             row.label: {
-                key: row.metrics[key] for key in ("wait_mean", "bsld_mean", "unfinished")
+                key: row.metrics[key]
+                for key in ("wait_mean", "bsld_mean", "unfinished", "sim_seconds")
             }
             for row in table.rows
         },
@@ -157,11 +180,11 @@ def _write_sacct(frame: pl.DataFrame, path: Path, per_node: int) -> None:
     table.write_csv(path, separator="|", quote_style="never")
 
 
-def _month() -> pl.DataFrame:
-    """50,000 jobs of 30 days, three fifths without GPUs."""
-    rng, count = np.random.default_rng(1), 50_000
+def _month(count: int) -> pl.DataFrame:
+    """Jobs of 30 days, three fifths without GPUs."""
+    rng, median = np.random.default_rng(1), 900 if count < 1_000_000 else 1400
     gpus = np.where(rng.random(count) < 0.6, 0, rng.choice([1, 1, 1, 2, 4, 8, 16], count))
-    run_time = np.clip(900 * np.exp(1.6 * rng.standard_normal(count)), 10, 2 * 86_400)
+    run_time = np.clip(median * np.exp(1.6 * rng.standard_normal(count)), 10, 2 * 86_400)
     return pl.DataFrame(
         {
             "submit_time": np.sort(rng.random(count)) * 30 * 86_400,
@@ -182,8 +205,9 @@ def table(found: dict[str, Any]) -> str:
     for name, case in found["traces"].items():
         waits = ", ".join(f"{n} {row['wait_mean']:.0f}" for n, row in case["rows"].items())
         lines.append(
-            f"{name:6} {case['replayed']:8,} of {case['jobs']:,} jobs, import "
-            f"{case['import_seconds']:.1f} s, compare {case['compare_seconds']:.1f} s; mean waits: "
+            f"{name:11} {case['replayed']:8,} of {case['jobs']:,} jobs, import "
+            f"{case['import_seconds']:.1f} s, compare {case['compare_seconds']:.1f} s, "
+            f"{case['peak_gb']:.1f} GB; mean waits: "
             f"recorded {_shown(case['recorded_wait'])}, {waits}"
         )
     return "\n".join(lines)
@@ -198,10 +222,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(CASES))
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    found = run(given.names)
+    found: dict[str, Any] = {"traces": {}}
+    if given.out and given.out.exists():
+        found = json.loads(given.out.read_text())
+    for name in given.names:  # what has been measured stays, whatever comes
+        found["traces"] |= run([name])["traces"]
+        if given.out:
+            given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     print(table(found))
-    if given.out:
-        given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

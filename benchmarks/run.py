@@ -14,13 +14,14 @@ from pathlib import Path
 
 QUICK = (
     "simulator", "demands", "month", "start_up", "optimiser", "environment", "inference",
-    "placements", "lublin", "telemetry", "encoding", "training",
+    "placements", "lublin", "telemetry", "encoding", "wear", "training",
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 
 LONG = (
     "shipped", "rltune", "marl", "adlro", "mig", "live_churn", "live_cycle", "live_memory",
     "live_plugin", "slurm", "backfill", "fidelity", "replays", "prediction", "promises",
+    "node_facts",
 )  # fmt: skip
 """Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time,
 and ten minutes more."""

@@ -5,7 +5,7 @@ python -m benchmarks.run shipped      # on the last tenths, under what clusters 
 python -m benchmarks.shipped ricc     # one trace only
 python -m benchmarks.shipped          # the table from the result
 
-It is what `dovetail train --agent choice` finds on five histories, each on its own cluster.
+It is what `dovetail train --agent choice` finds on six histories, each on its own cluster.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.training import train
 from dovetail.domain.errors import TraceError
 from dovetail.evaluation.unseen import Draws
+from dovetail.policies.learned.checkpoint import load_checkpoint
 from dovetail.policies.ordering import SHIPPED_NAME
 from dovetail.policies.policy import SHIPPED, Policy
 
@@ -41,13 +42,9 @@ KNOWLEDGE = {"predicted": HEURISTICS, MEDIAN: ("saf",), "exact": ("saf",), "limi
 """Kinds of estimates, and who is measured under them beside the shipped policy."""
 
 
-SITES = ("kth", "pai", "venus", "philly", "lanl")
-"""Without RICC: with thousands of jobs waiting its replays take longer than all the others."""
-
-
 def make() -> None:
     """Choose over several sites, and put what was chosen where the package has it."""
-    sites = [open_site(name) for name in SITES]
+    sites = [open_site(name) for name in WORKLOADS]
     histories = [known_part(site, knowledge_of(site)) for site in sites]
     folder = MODELS / "shipped"
     found = train("choice", None, sites, folder, ChoiceConfig(), say, histories=histories)
@@ -86,7 +83,9 @@ def _kept() -> list[dict[str, Any]]:
 
 
 def _shipped() -> str:
-    return Policy(SHIPPED_NAME).told("predicted")
+    """The order that is shipped, and what of a prediction it goes by."""
+    shipped = load_checkpoint(SHIPPED)
+    return f"{shipped.arrays.get('order', shipped.kind)} {shipped.estimates}"
 
 
 def _is(cell: dict[str, Any], name: str, kind: str) -> bool:

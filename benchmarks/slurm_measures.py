@@ -13,12 +13,10 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
-from dovetail.live.twin.comparison import Order
+from dovetail.live.twin.order import Order
+from dovetail.live.twin.pauses import pause
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
-
-HAD_TO_WAIT = 60.0
-"""Seconds."""
 
 
 def measures(seen: Observed, jobs: Sequence[Work]) -> dict[str, float]:
@@ -71,21 +69,8 @@ def simulated(
 
 
 def dead_time(seen: Observed, nodes: Sequence[Sequence[str]]) -> float:
-    """Seconds from the end of a job to the next start on its node, in the middle of such pairs.
-
-    Only starts of jobs that had to wait count. The simulator starts the next job at once; a Slurm
-    needs a tenth of a second of real time, which is ten seconds of faster time.
-    """
-    ends: dict[str, list[float]] = {}
-    for end, names in zip(seen.end.tolist(), nodes, strict=True):
-        for name in names:
-            ends.setdefault(name, []).append(end)
-    gaps = []
-    for start, wait, names in zip(seen.start.tolist(), seen.wait.tolist(), nodes, strict=True):
-        before = [end for name in names for end in ends[name] if end <= start]
-        if wait >= HAD_TO_WAIT and before:
-            gaps.append(start - max(before))
-    return float(np.median(gaps)) if gaps else 0.0
+    """Seconds for which GPUs stay idle between jobs: a tenth of a second is ten of faster time."""
+    return pause(seen.start, seen.end, seen.wait, nodes)
 
 
 def twin_error(twin: Observed, real: Observed, jobs: Sequence[Work]) -> dict[str, float]:

@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import gymnasium
 import numpy as np
 
+from dovetail.api import simulate
 from dovetail.envs import QueuePriorityVector
 from dovetail.envs.gpu_assignment import AssignmentPool, GpuAssignmentBatch, GpuAssignmentConfig
 from dovetail.envs.selector_allocator.vector import SelectorAllocatorVector
@@ -40,6 +42,9 @@ def replays() -> None:
     """Every ordering and backfill, predictions, bounds, and a live queue."""
     warm_up()
     trace = synthesize(WORKLOADS["helios"], jobs=50, seed=0, load=1.5, cluster_gpus=8)
+    simulate(trace, "1x8", "fcfs", backfill="slurm")
+    for placement in ("first-available", "worst-fit", "fgd", "lifetime", "multistart"):
+        simulate(trace, "2x4", "fcfs", placement=placement)
     lower_bounds(trace, cluster_of("1x8"))
     with TemporaryDirectory() as folder:
         list(run_demo(Path(folder), cycles=2, seed=0))
@@ -55,6 +60,10 @@ def slices_and_environments() -> None:
     mig_bounds(day, MIG_DAY_CLUSTER)
     with DayRunner(MIG_DAY_CLUSTER, [day], MigRules()) as runner:
         runner.play(policy.placer, policy.field)
+    for name in ("dovetail/MigPlacement-v0", "dovetail/MigRepartition-v0"):
+        env = gymnasium.make(name)
+        env.reset(seed=0)
+        env.step(env.action_space.sample())
     assigning = GpuAssignmentBatch(AssignmentPool(GpuAssignmentConfig(), [0]))
     assigning.begin()
     assigning.step(np.argmax(assigning.seen["mask"], axis=1))

@@ -20,6 +20,7 @@ from dovetail.agents.choice.candidates import (
 )
 from dovetail.agents.choice.cells import (
     CellConfig,
+    choice_cells,
     number_cells,
     open_history,
     validation_cells,
@@ -60,6 +61,16 @@ def test_cells_hold_the_validation_part_after_what_came_before() -> None:
         assert np.array_equal(cell.trace.jobs.run, TRACE.jobs.run[1200:1800])
 
 
+def test_a_choice_also_rests_on_weeks_before_the_validation_part() -> None:
+    history = open_history(HERE, "exact")
+    recent, before = CellConfig("exact").loads, CellConfig("exact").windows
+    found = list(choice_cells(history, CellConfig("exact")))
+    assert len(found) == len(recent) + before
+    ends = [int(np.flatnonzero(TRACE.jobs.ids == cell.trace.jobs.ids[-1])[0]) for cell in found]
+    assert ends == [1799] * 3 + [559, 906, 1252, 1599]  # settled: a fifth of what is known
+    assert {len(cell.trace) - cell.first for cell in found} == {200}
+
+
 def test_another_load_changes_arrivals_alone() -> None:
     twice = rearranged(TRACE, 2.0, seed=3)
     span = np.ptp(TRACE.jobs.submit)
@@ -86,7 +97,7 @@ def test_a_candidate_is_as_good_as_itself_and_the_worst_order_is_worse() -> None
 
 def test_every_order_meets_every_estimate_and_variants_keep_the_order() -> None:
     menu = list(orders("predicted"))
-    assert len(set(menu)) == len(menu) == 22
+    assert len(set(menu)) == len(menu) == 29
     assert reference("predicted") in menu
     others = list(variants(replace(menu[1], estimates=LUCKY)))
     assert len(set(others)) == len(others) == 6

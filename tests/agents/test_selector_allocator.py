@@ -20,25 +20,34 @@ from dovetail.agents.players import LocalPlayers  # noqa: E402
 from dovetail.agents.ppo.config import PpoConfig  # noqa: E402
 from dovetail.agents.ppo.ragged import pack, tensors  # noqa: E402
 from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings  # noqa: E402
+from dovetail.agents.selector_allocator.halves import best_halves  # noqa: E402
 from dovetail.agents.selector_allocator.imitation import imitate  # noqa: E402
 from dovetail.agents.selector_allocator.networks import PairActor, PairCritic  # noqa: E402
+from dovetail.agents.selector_allocator.replays import open_replays  # noqa: E402
+from dovetail.agents.selector_allocator.starts import begin_as  # noqa: E402
 from dovetail.agents.selector_allocator.training import PairProgress, learn  # noqa: E402
 from dovetail.agents.training import Lesson  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.node_classes import NodeClassFacts  # noqa: E402
+from dovetail.domain.policy import Backfill  # noqa: E402
 from dovetail.envs.renderers import table_of  # noqa: E402
 from dovetail.envs.selector_allocator.kernel import ALLOCATES  # noqa: E402
 from dovetail.envs.selector_allocator.vector import SelectorAllocatorVector  # noqa: E402
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint  # noqa: E402
+from dovetail.policies.learned.families import Learned  # noqa: E402
 from dovetail.policies.learned.models import MODELS  # noqa: E402
+from dovetail.policies.ordering import ORDERINGS  # noqa: E402
+from dovetail.policies.placement import PLACEMENTS  # noqa: E402
 from dovetail.policies.policy import Policy  # noqa: E402
+from dovetail.simulator import simulate  # noqa: E402
 from dovetail.testing.schedules import check_replays  # noqa: E402
-from tests.builders import cluster_of, job, trace_of  # noqa: E402
+from tests.builders import cluster_of, estimates_of, job, trace_of  # noqa: E402
 from tests.envs.selector_allocator.scenes import small_pair_pool  # noqa: E402
 
-TINY = {
-    "epochs": 8, "episodes_per_epoch": 12, "length": 64, "windows": 8, "validation_windows": 4,
+TINY: dict[str, Any] = {
+    "epochs": 8, "episodes_per_epoch": 12, "length": 64, "windows": 8,
     "environments": 6, "validate_every": 1, "estimates": "exact", "imitated": 6, "wait": 1.0,
+    "search_epochs": 0, "replays": 2, "batch": 1, "population": 4, "replay_length": 200,
     "bsld": 0.0, "ppo": PpoConfig(actor_rate=3e-3, minibatch=256),
 }  # fmt: skip
 
@@ -99,7 +108,9 @@ def test_imitation_makes_the_choices_of_the_base_pair() -> None:
 def test_a_training_goes_on_where_it_stopped(tmp_path: Path) -> None:
     rows = (job(submit=60.0 * i, run=100.0 * (1 + i % 7), gpus=1 + i % 8) for i in range(300))
     site = Site(trace_of(*rows), cluster_of("1x8:a,1x4:b"))
-    short: dict[str, Any] = {"epochs": 2, "episodes_per_epoch": 4, "length": 24}
+    short: dict[str, Any] = {
+        "epochs": 2, "episodes_per_epoch": 4, "length": 24, "search_epochs": 2,
+    }  # fmt: skip
     first = taught(site, tmp_path / "a", "saf", "best-fit", **short)
     again = taught_again(site, tmp_path / "a", **short)
     assert dict(again.card) == dict(first.card)
@@ -114,6 +125,67 @@ def taught_again(site: Site, folder: Path, **settings: Any) -> Checkpoint:
     return learn(lesson, config)
 
 
+def test_the_linear_search_finds_that_gpus_count_too(tmp_path: Path) -> None:
+    """It begins as SJF: four jobs for the whole node go before eight that fit side by side."""
+    rows = (
+        job(submit=12_000.0 * burst + i, run=run, gpus=gpus)
+        for burst in range(60)
+        for i, (gpus, run) in enumerate([*4 * [(8, 1500.0)], *8 * [(1, 2000.0)]])
+    )
+    site = Site(trace_of(*rows), cluster_of("1x8"))
+    found = taught(
+        site, tmp_path, "sjf", "best-fit", allocator="best-fit", search_epochs=8, epochs=1,
+        population=8, replays=2, batch=1, replay_length=240,
+    )  # fmt: skip
+    assert found.card["halves"]["pair"]["loss"] < -0.2
+
+
+@pytest.mark.parametrize("order", ["saf", "sjf"])
+def test_networks_that_begin_as_a_linear_rule_give_its_schedule(order: str) -> None:
+    """Gangs on mixed nodes included: before they saw the ways, allocators sent them elsewhere."""
+    random = np.random.default_rng(1)
+    kinds = [(60 + 53 * i, (1, 1, 2, 4, 8, 12, 16)[i % 7]) for i in range(70)]
+    rows = [
+        job(submit=30.0 * i, run=float(run), gpus=int(gpus))
+        for i, (run, gpus) in enumerate(random.choice(kinds, 400))
+    ]
+    trace, cluster = trace_of(*rows), cluster_of("3x8:a,4x4:b,6x2:c")
+    actor = PairActor()
+    assert begin_as(actor, order, "best-fit", cluster.total_gpus)
+    learned = MODELS["selector-allocator"](actor.arrays(), "pair")
+    usual = Learned(ORDERINGS[order], PLACEMENTS["best-fit"])
+    ours, theirs = (
+        simulate(trace, cluster, *one, Backfill.EASY, estimates_of(*rows))
+        for one in (learned, usual)
+    )
+    np.testing.assert_array_equal(ours.start, theirs.start)
+    np.testing.assert_array_equal(ours.chunk_node, theirs.chunk_node)
+    assert theirs.wait.mean() > 1000
+
+
+def test_of_two_halves_the_one_that_helps_is_handed_to_the_gate(tmp_path: Path) -> None:
+    """An allocator that scatters beside a selector that is as good as the choice."""
+    rows = (
+        job(submit=10_000.0 * burst + i, run=3000.0, gpus=gpus)
+        for burst in range(60)
+        for i, gpus in enumerate((1, 8, 8))
+    )
+    site = Site(trace_of(*rows), cluster_of("1x8:a,1x2:b"))
+    choice = PolicyCandidate("saf", "exact", "best-fit")
+    lesson = Lesson(
+        [open_history(site, "exact")], choice, tmp_path, lambda p: None, 1, LocalPlayers
+    )
+    actor = PairActor()
+    assert begin_as(actor, "saf", "best-fit", 10)
+    actor.allocator.follow(-30.0, 0.0)
+    with open_replays(lesson, lesson.histories[0], SelectorAllocatorSettings(**TINY)) as replays:
+        found = best_halves(Checkpoint("selector-allocator", actor.arrays(), {}), choice, replays)
+    assert found.card["kept"] == "selector"
+    assert found.card["halves"]["selector"]["loss"] == pytest.approx(0.0)  # it is SAF
+    assert found.card["halves"]["allocator"]["loss"] > 0.1
+    assert str(found.arrays["placement"]) == "best-fit"
+
+
 def test_a_frozen_half_imitates_and_then_stays_as_it_is(tmp_path: Path) -> None:
     rows = (job(submit=60.0 * i, run=100.0 * (1 + i % 7), gpus=1 + i % 8) for i in range(300))
     site = Site(trace_of(*rows), cluster_of("1x8:a,1x4:b"))
@@ -125,7 +197,8 @@ def test_a_frozen_half_imitates_and_then_stays_as_it_is(tmp_path: Path) -> None:
         [open_history(site, "exact")], PolicyCandidate("saf", "exact", "best-fit"), tmp_path,
         lambda p: None, 1, LocalPlayers,
     )  # fmt: skip
-    run = _PairRun(lesson, lesson.histories[0], config, {"any": 1})
+    with open_replays(lesson, lesson.histories[0], config) as replays:
+        run = _PairRun(lesson, lesson.histories[0], config, {"any": 1}, replays)
     run._freeze()
     before = {n: p.clone() for n, p in run.actor.named_parameters()}
     run.learn()

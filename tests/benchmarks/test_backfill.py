@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.backfill import WAYS, compare, table
 from benchmarks.slurm_jobs import Observed, draw
 from benchmarks.slurm_measures import simulated
-from dovetail.live.twin.comparison import Order
+from dovetail.live.twin.order import Order
 from dovetail.policies.policy import Policy
 
 WORK = draw(1, 120)

@@ -16,7 +16,7 @@ from benchmarks.slurm_measures import (
 )
 from benchmarks.slurm_run import settings
 from benchmarks.slurm_tables import outcome
-from dovetail.live.twin.comparison import Order, slurm_order
+from dovetail.live.twin.order import Order, slurm_order
 from dovetail.policies.policy import Policy
 
 

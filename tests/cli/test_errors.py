@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+import typer
 
+from dovetail.cli.failures import FailsInWords
 from tests.cli.conftest import CLUSTER, Command
 
 
@@ -42,6 +45,17 @@ def test_a_misspelt_policy_of_a_list(dovetail: Command, small: Path) -> None:
 def test_an_empty_place_in_a_list(dovetail: Command, small: Path) -> None:
     line = refused(dovetail("compare", small, "--cluster", CLUSTER, "--policies", "fcfs,,saf"))
     assert "an empty name between commas" in line
+
+
+def test_a_program_that_the_daemons_account_may_not_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = FailsInWords(name="dovetail", callback=lambda: __import__("no_such_module"))
+    monkeypatch.setattr(group, "invoke_without_command", True)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(typer.Exit):
+        group.invoke(group.make_context("dovetail", []))
+    assert "may not read" in capsys.readouterr().err
 
 
 def test_a_missing_file(dovetail: Command, tmp_path: Path) -> None:

@@ -51,9 +51,11 @@ SHORT: dict[str, dict[str, Any]] = {
         "validation_windows": 2, "validate_every": 1, "estimates": "noisy:1",
     },
     "choice": {"estimates": "noisy:1"},
+    "adlro": {"steps": 2_000, "jobs": 20, "estimates": "noisy:1"},
     "selector-allocator": {
         "imitated": 2, "imitation_passes": 1, "epochs": 1, "episodes_per_epoch": 4, "length": 32,
-        "windows": 4, "validation_windows": 2, "environments": 2, "validate_every": 1,
+        "windows": 4, "environments": 2, "validate_every": 1, "search_epochs": 1, "population": 4,
+        "replays": 2, "batch": 1, "replay_length": 200,
         "estimates": "noisy:1",
     },
 }  # fmt: skip
@@ -113,7 +115,7 @@ def start(name: str, part: Any, folder: Path) -> None:
 
 
 def agent(name: str, part: Any, folder: Path) -> None:
-    if name in ("rltune", "selector-allocator"):
+    if name in ("rltune", "selector-allocator", "adlro"):
         pytest.importorskip("torch")
         pytest.importorskip("tensorboard")
     testing.check_agent(part, folder / "model", **SHORT[name])

@@ -12,7 +12,9 @@ from tests.fuzz.run import ROOT
 TESTS = (
     "tests/simulator/test_against_oracle.py",
     "tests/simulator/test_against_counting.py",
+    "tests/simulator/test_eligibility.py",
     "tests/simulator/test_invariants.py",
+    "tests/simulator/test_outages.py",
     "tests/simulator/test_ranked_placement.py",
     "tests/simulator/test_slurm_backfill.py",
     "tests/mig/simulator/test_against_oracle.py",

@@ -15,6 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import Cluster, Node, Partition
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.limits import Each, Limit
@@ -70,6 +71,7 @@ class Case:
             f"licenses={self.cluster.licenses}",
             f"affinity={self.affinity}",
             *map(repr, self.cluster.limits),
+            *map(repr, self.cluster.associations),
             *(f"{number}: {row!r}" for number, row in enumerate(self.rows)),
         ]
         return "Case(\n    " + "\n    ".join(lines) + "\n)"
@@ -163,8 +165,57 @@ def random_cluster(random: Random) -> Cluster:
         name="drawn",
         kind_speed=_kind_speeds(random, used),
         limits=_limits(random),
+        slurm=random.choice(({}, {"PriorityCalcPeriod": "1"})),
+        associations=_tree(random),
         licenses=random.choice(({}, {}, {}, {"matlab": 2}, {"matlab": 4, "ansys": 1})),
     )
+
+
+def in_a_tree(case: Case) -> Case:
+    """The same case at a site with a tree of accounts and settings of slurm.conf."""
+    random = Random(repr(case.rows))
+    settings = {
+        "PriorityCalcPeriod": "1",
+        "PriorityWeightJobSize": random.choice(("0", "700")),
+        "PriorityWeightPartition": random.choice(("0", "300")),
+        "PriorityWeightQOS": "40",
+        "PriorityFavorSmall": random.choice(("YES", "NO")),
+        "PriorityWeightTRES": random.choice(("", "gres/gpu=500")),
+    }
+    rows = tuple(
+        replace(
+            row,
+            user=random.choice(("ann", "bob", "cat", None)),
+            account=random.choice(("physics", "biology", "biology", None)),
+        )
+        for row in case.rows
+    )
+    tree = _grow(random)
+    return replace(
+        case, cluster=replace(case.cluster, slurm=settings, associations=tree), rows=rows
+    )
+
+
+def _tree(random: Random) -> tuple[Association, ...]:
+    """Mostly none."""
+    return _grow(random) if random.random() < 0.2 else ()
+
+
+def _grow(random: Random) -> tuple[Association, ...]:
+    """Accounts, one perhaps in another, with most users in most of them."""
+    shares = (1.0, 1.0, 1.0, 2.0, 3.0, 0.0, AS_PARENT)
+    above = random.choice((ROOT, "biology"))
+    accounts = [
+        Association("biology", shares=random.choice(shares)),
+        Association("physics", "", above, random.choice(shares)),
+    ]
+    users = [
+        Association(account, user, shares=random.choice(shares))
+        for account in ("physics", "biology", *((ROOT,) * (random.random() < 0.2)))
+        for user in ("ann", "bob", "cat")
+        if random.random() < 0.8
+    ]
+    return (*random.sample(accounts, 2), *users)
 
 
 def _kind_speeds(random: Random, used: set[str]) -> dict[str, dict[str, float]]:
@@ -213,6 +264,7 @@ def _partitions(random: Random, count: int) -> tuple[Partition, ...]:
             random.choice((1.0, 2.0, 5.0)),
             random.choice(tiers),
             random.random() < 0.1,
+            random.choice(((), (), (("cpu", 1.0), ("gpu", 2.5), ("memory_gb", 0.25)))),
         )
         for name, nodes in (("left", left), ("right", right))
         if nodes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dovetail.domain.cluster import Cluster
 from tests.oracles.shapes import Job
@@ -19,8 +20,8 @@ class Moment:
     now: float
     first_submit: float
     cluster: Cluster
-    fair_share: Mapping[str | None, float]  # by account
-    account: str | None  # of the job
+    fair_share: Mapping[Any, float]  # by account
+    account: Any  # of the job
 
 
 def score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -> float:
@@ -49,6 +50,10 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return -estimate
         case "saf" | "careful":
             return gpus * estimate
+        case "saf-1.5":
+            return gpus * math.sqrt(gpus) * estimate
+        case "saf-2":
+            return gpus * gpus * estimate
         case "wfp3":
             x = wait / estimate
             return -(x * x * x) * gpus
@@ -71,7 +76,44 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
                 + 1000.0 * partition_factor(job, at.cluster)
                 + 1000.0 * qos_factor(job, at.cluster)
             )
+        case "slurm-as-configured":
+            priority = (
+                1000.0 * min(1.0, wait / WEEK)
+                + 3000.0 * at.fair_share[at.account]
+                + points(job, at.cluster)
+            )
+            return -math.floor(max(1.0, priority))
     raise ValueError(f"no formula for {name!r}")
+
+
+def points(job: Job, cluster: Cluster) -> float:
+    """What slurm.conf gives a job for good: for its size, partition, QOS and TRES."""
+
+    def weight(name: str) -> float:
+        return float(cluster.slurm.get(f"PriorityWeight{name}", 0))
+
+    cpus, every = job.asks[1] / 1000, [n.cpus for n in cluster.nodes if math.isfinite(n.cpus)]
+    most = max(1, *(node.gpus for node in cluster.nodes))
+    part = (job.nodes or max(1, math.ceil(job.gpus / most))) / len(cluster.nodes)
+    if cpus and every:
+        part = (part + cpus / sum(every)) / 2
+    part = min(1.0, part)
+    small = cluster.slurm.get("PriorityFavorSmall") == "YES"
+    found = weight("JobSize") * (1.0 - part if small else part)
+    found += weight("Partition") * partition_factor(job, cluster)
+    found += weight("QOS") * qos_factor(job, cluster)
+    nodes = [
+        node
+        for index, node in enumerate(cluster.nodes)
+        if all(index in p.nodes for p in cluster.partitions if p.name == job.partition)
+    ]
+    tres = dict(
+        word.split("=") for word in cluster.slurm.get("PriorityWeightTRES", "").split(",") if word
+    )
+    gpus = sum(node.gpus for node in nodes)
+    if "gres/gpu" in tres and gpus:
+        found += float(tres["gres/gpu"]) * (job.gpus / gpus)
+    return found
 
 
 def total_size(cluster: Cluster) -> float:
@@ -119,6 +161,9 @@ class FairShare:
                 gpus * self.half_life / math.log(2.0) * (1.0 - f)
             )
         self.last = now
+
+    def change(self, job: Job, amounts: object, sign: int) -> None:
+        """A job has started (1) or ended (-1): what runs is counted anew at every event."""
 
     def shares(self) -> dict[str | None, float]:
         """1 for an account that used nothing, down towards 0."""

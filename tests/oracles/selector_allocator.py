@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from dovetail.domain.policy import JobFacts
@@ -10,20 +9,23 @@ from dovetail.envs.renderers import table_of
 from dovetail.simulator.kernel.rows import Demand, KindRow, NodeRow, RunRow
 
 
-def accrued(world: Any, carried: int, begin: float, gpus: int) -> list[float]:
-    """Mean wait, turnaround and bounded slowdown until now, and per cent of GPUs unused."""
+def accrued(world: Any, runs: Any, carried: int, begin: float, gpus: int) -> list[float]:
+    """Mean wait, turnaround and bounded slowdown until now, and per cent of GPUs unused.
+
+    runs: the world's own, or how another pair ran the same jobs, the later ones included.
+    """
     now, submitted = float(world["now"]), int(world["submitted"])
     jobs = table_of(world, "jobs", JobFacts, "job_count")
-    runs = table_of(world, "runs", RunRow, "job_count")
     demands = table_of(world, "demands", Demand, "demand_count")
     kept = (runs["demand"] >= 0) & ~runs["refused"]
-    own = [j for j in range(carried, len(jobs)) if kept[j]]
+    ran_before = [j < carried and float(runs["start"][j]) < begin for j in range(len(jobs))]
+    own = [j for j in range(len(jobs)) if kept[j] and not ran_before[j]]
     waits, turns, slows, busy, last = [0.0], [0.0], [0.0], 0.0, begin
     for job in own:
         if job >= submitted:
             continue
         submit, start = float(jobs["submit"][job]), float(runs["start"][job])
-        if math.isnan(start):
+        if not start <= now:
             run = float(runs["run"][job]) / float(demands["speed"][runs["demand"][job]])
             waits.append(now - submit)
             turns.append(now - submit)
@@ -37,6 +39,10 @@ def accrued(world: Any, carried: int, begin: float, gpus: int) -> list[float]:
         last = max(last, min(end, now))
     unused = 100.0 * (1.0 - busy / (gpus * (last - begin))) if last > begin else 0.0
     return [sum(part) / max(1, len(own)) for part in (waits, turns, slows)] + [unused]
+
+
+def own_runs(world: Any) -> Any:
+    return table_of(world, "runs", RunRow, "job_count")
 
 
 def classes_for(world: Any, chunk: int, kinds: list[int], used: list[int]) -> set[tuple[int, int]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from tests.oracles.eligibility import NEVER, Eligibility
+from tests.oracles.fair_tree import FairTree
 from tests.oracles.limits import Limits
 from tests.oracles.ordering import FairShare, Moment, limits, score
 from tests.oracles.outages import Availability
@@ -89,7 +90,10 @@ class Play:
         self.pending = list(range(count))
         self.waiting: list[int] = []
         self.running: list[Running] = []
-        self.fair_share = FairShare(self.jobs)
+        tree = bool(cluster.associations)
+        self.fair_share: FairShare | FairTree = (
+            FairTree(self.jobs, cluster) if tree else FairShare(self.jobs)
+        )
         options = [option for job in self.jobs for option in self.site.options(job, self.affinity)]
         self.there = Availability(cluster, self.jobs[0].submit)
         self.sets = node_sets(self.site, options, self.there.nodes)
@@ -123,6 +127,9 @@ class Play:
         """All that happens at one time."""
         self.fair_share.advance(now, self.running_gpus())
         ended = sorted(job.row for job in self.running if job.end == now)
+        for job in self.running:
+            if job.end == now:
+                self.fair_share.change(self.jobs[job.row], list(job.chunks.values()), -1)
         self.running = [job for job in self.running if job.end != now]
         for row in ended:
             self.bounds.end(row)
@@ -174,6 +181,7 @@ class Play:
         """A node has failed under a job: it begins again, or that was its end."""
         row = job.row
         self.running.remove(job)
+        self.fair_share.change(self.jobs[row], list(job.chunks.values()), -1)
         self.ended = True
         if not self.site.cluster.requeues:
             self.bounds.end(row)
@@ -200,8 +208,8 @@ class Play:
         self.seen[largest] = self.seen.get(largest, 0) + 1
         self.waiting.append(row)
 
-    def running_gpus(self) -> dict[str | None, float]:
-        gpus: dict[str | None, float] = {}
+    def running_gpus(self) -> dict[Any, float]:
+        gpus: dict[Any, float] = {}
         for job in self.running:
             account = self.fair_share.account(self.jobs[job.row])
             size = self.jobs[job.row].size(self.site.cluster)
@@ -210,11 +218,11 @@ class Play:
 
     def queue(self, now: float) -> list[int]:
         """The waiting jobs, the next one first."""
-        shares = self.fair_share.shares()
+        shares: Mapping[Any, float] = self.fair_share.shares()
 
         def key(row: int) -> tuple[int, float, int]:
             job = replace(self.jobs[row], submit=self.since[row])
-            account = self.fair_share.account(job)
+            account: Any = self.fair_share.account(job)
             moment = Moment(now, self.jobs[0].submit, self.site.cluster, shares, account)
             value = score(self.ordering, job, self.estimate[row], self.predicted[row], moment)
             return -self.bounds.tier(row), value, row
@@ -359,6 +367,7 @@ class Play:
         )
         self.running.append(job)
         self.bounds.start(row)
+        self.fair_share.change(self.jobs[row], list(job.chunks.values()), 1)
         self.eligibility.started.setdefault(row, books.now)
         self.waiting.remove(row)
         self.answer.start[row], self.answer.where[row] = books.now, where

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.trace import Trace
+from tests.oracles.ordering import FairShare
 from tests.oracles.reservations import Books
 from tests.oracles.shapes import Amount, Kind, Option, fits
 from tests.oracles.simulator import Answer, Play, RunTimePredictor
@@ -71,6 +72,16 @@ class NodeSpace(Books):
         return chosen + [node for node in small if node not in chosen][: option.few]
 
 
+@dataclass
+class OpenNodes(Books):
+    """Books in which nothing fits on closed nodes."""
+
+    closed: set[int] = field(default_factory=set)
+
+    def fits_now(self, node: int, chunk: Amount) -> bool:
+        return node not in self.closed and super().fits_now(node, chunk)
+
+
 class SlurmPlay(Play):
     """A play whose passes are Slurm's two schedulers."""
 
@@ -91,6 +102,7 @@ class SlurmPlay(Play):
             trace, cluster, ordering, placement, none, estimates, affinity, predictor, reserve
         )
         self.rule = rule
+        self.owners = FairShare(self.jobs)
         self.last_cycle, self.news = self.jobs[0].submit, False
 
     def next_time(self) -> float:
@@ -108,6 +120,23 @@ class SlurmPlay(Play):
             self.last_cycle = now
             self.news = self.cycle(now)
 
+    def schedule(self, now: float) -> None:
+        """The main scheduler: a job that cannot start closes its partition's nodes to others."""
+        books = OpenNodes(self.site, now, self.running, there=self.there)
+        passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
+        for row in self.queue(now):
+            if row in passed_over or self.bounds.reached(row) or self.takes_too_much(row, books):
+                continue
+            chunks = self.place(row, books)
+            if chunks is not None:
+                self.start(row, chunks, books)
+            else:
+                books.closed |= self.partition_nodes(row)
+
+    def partition_nodes(self, row: int) -> set[int]:
+        parts = {part.name: set(part.nodes) for part in self.site.cluster.partitions}
+        return parts.get(self.jobs[row].partition or "", set(range(len(self.site.kind))))
+
     def cycle(self, now: float) -> bool:
         """Plan the first jobs of the queue; whether any started."""
         self.backfill = Backfill.CONSERVATIVE  # nodes are admissible over the whole run
@@ -117,7 +146,7 @@ class SlurmPlay(Play):
         tried: dict[str | None, int] = {}
         looked_at = 0
         for row in self.queue(now):
-            user = self.fair_share.account(self.jobs[row])
+            user = self.owners.account(self.jobs[row])
             if looked_at == self.rule.max_job_test:
                 break
             if self.bounds.reached(row):

@@ -76,6 +76,8 @@ def order(name: str, *jobs: Told) -> list[int]:
         ("sjf", 30.0),
         ("ljf", -30.0),
         ("saf", 4 * 30.0),
+        ("saf-1.5", 4 * 2.0 * 30.0),
+        ("saf-2", 4 * 4 * 30.0),
         ("wfp3", -(2.0**3) * 4),  # waited for twice its estimate
         ("unicep", -60.0 / (2.0 * 30.0)),  # log2(4) is 2
         ("edf", 250.0),
@@ -91,6 +93,12 @@ def test_every_ordering_gives_one_number_per_job() -> None:
     for name in ORDERINGS:
         first, _, third = values(name, {}, {"gpus": 1}, {})
         assert first == third, name
+
+
+def test_the_higher_the_power_of_the_size_the_less_an_estimate_counts() -> None:
+    narrow_and_long, wide_and_short = {"gpus": 1, "estimate": 100.0}, {"gpus": 16, "estimate": 5.0}
+    assert order("saf", narrow_and_long, wide_and_short) == [1, 0]
+    assert order("saf-1.5", narrow_and_long, wide_and_short) == [0, 1]
 
 
 def test_f1_weighs_length_and_width_against_the_time_of_submission() -> None:

@@ -12,6 +12,7 @@ from dovetail.domain.policy import Backfill, BackfillRule
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.ordering.as_configured import SlurmSettings, as_configured
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
@@ -23,6 +24,10 @@ from tests.simulator.careful import CAREFUL
 Affinity = Mapping[str, tuple[str, ...]]
 PREFERRING = [name for name, placement in PLACEMENTS.items() if placement.optimiser is None]
 """Placements that the oracle has a twin of; of those that plan it cannot foretell the nodes."""
+
+CONFIGURED = as_configured(SlurmSettings(age=1000.0, fair_share=3000.0))
+OTHERS = {CAREFUL.name: CAREFUL, CONFIGURED.name: CONFIGURED}
+"""Orderings that are no entry of the registry."""
 
 
 class Run(Protocol):
@@ -50,7 +55,7 @@ def compiled_schedule(
 ) -> Schedule:
     """The schedule; `affinity` replaces the placement's own, and history is always at hand."""
     place = replace(PLACEMENTS[placement], affinity=affinity or {})
-    order = CAREFUL if ordering == CAREFUL.name else ORDERINGS[ordering]
+    order = OTHERS[ordering] if ordering in OTHERS else ORDERINGS[ordering]
     return simulate(trace, cluster, order, place, backfill, estimates, HISTORY)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -34,7 +35,7 @@ def linked(case: Case) -> Case:
     random = Random(len(case.rows) + 31 * len(case.cluster.nodes))
     count = len(case.rows)
 
-    def wish(row: int) -> dict[str, object]:
+    def wish(row: int) -> dict[str, Any]:
         other, third = (str(random.randrange(count + 1)) for _ in "ab")
         dependency = random.choice(
             (None, None, None, f"afterok:{other}", f"afterany:{other}:{third}", "singleton",
@@ -71,7 +72,7 @@ def parting(case: Case, ordering: str, backfill: Backfill | SlurmBackfill) -> st
     return difference(by_hand, answer)
 
 
-@settings(quick, max_examples=500)
+@settings(quick, max_examples=150)
 @given(
     case=cases(most_jobs=18).map(linked),
     ordering=st.sampled_from(list(ORDERINGS)),
@@ -120,7 +121,7 @@ def test_jobs_that_wait_for_each_other_never_run_and_are_counted() -> None:
 
 
 def test_a_singleton_waits_for_all_earlier_jobs_of_its_user_and_name() -> None:
-    alike = {"user": "ann", "name": "nightly"}
+    alike: dict[str, Any] = {"user": "ann", "name": "nightly"}
     rows = job(0, 50, **alike), job(0, 90, **alike), job(1, 10, user="bob", name="nightly")
     start, _ = waits("1x8", *rows, job(2, 10, **alike, dependency="singleton"))
     assert start == [0, 0, 1, 90]

@@ -53,7 +53,7 @@ def troubled(case: Case) -> Case:
     )
 
 
-@settings(quick, max_examples=900)
+@settings(quick, max_examples=250)
 @given(
     case=st.one_of(
         cases(most_jobs=18).map(troubled),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dovetail.domain.cluster import Cluster, Node, Partition
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.policy import SlurmBackfill
@@ -118,3 +119,31 @@ def test_a_rule_is_read_back_from_the_text_that_names_it() -> None:
 def test_parameters_that_slurm_would_refuse_are_refused(wrong: str) -> None:
     with pytest.raises(ConfigError, match="backfill slurm"):
         SlurmBackfill.parse(wrong)
+
+
+def test_a_blocked_job_closes_its_partition_to_others_until_the_next_cycle() -> None:
+    wide, blocked, other = (
+        job(0, 1000, 4, gpu_type="v100"),
+        job(1, 1000, 4, gpu_type="v100"),
+        job(2),
+    )
+    assert starts("1x4:v100,1x4:p100", SlurmBackfill(), wide, blocked, other)[2] == 30
+
+
+def test_nodes_outside_the_partition_of_a_blocked_job_stay_open() -> None:
+    nodes = (Node("a", 4, "v100"), Node("b", 4, "p100"))
+    parts = (Partition("fast", frozenset({0})), Partition("all", frozenset({0, 1})))
+    site = Cluster(nodes, parts)
+    rows = [
+        job(0, 1000, 4, partition="fast"),
+        job(1, 1000, 4, partition="fast"),
+        job(2, 1000, 4, partition="all"),
+        job(3, 10, 1, partition="all"),
+    ]
+    trace, told = trace_of(*rows), estimates_of(*rows)
+    rule = SlurmBackfill()
+    answer = compiled(trace, site, "fcfs", "first-available", rule, told)
+    by_hand = play(trace, site, "fcfs", "first-available", rule, told.seconds.tolist())
+    assert difference(by_hand, answer) is None
+    assert answer.start[2] == 2
+    assert answer.start[3] > 30

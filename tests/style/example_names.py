@@ -38,6 +38,7 @@ from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator.engine import Simulation
+from dovetail.telemetry import IdleWatch, check, open_source
 from dovetail.testing.schedules import replay
 from dovetail.traces.read import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
@@ -125,7 +126,10 @@ OWN: dict[str, dict[str, Any]] = {
     },
     "simulator.warm": {"Simulation": Simulation, "make_estimates": make_estimates},
     "compiled.native": {"NamedTuple": NamedTuple},
-    "telemetry.monitor": {"snapshot": SimpleNamespace(running=())},
+    "telemetry.sources.recording": {"watch": IdleWatch(), "check": check},
+    "telemetry.monitor": {
+        "snapshot": SimpleNamespace(running=()), "open_source": open_source,
+    },
     "mig.envs.repartition": {"logits": np.zeros((64, 14, 14))},
     "mig.evaluation.comparison": {"cross": cross},
     "mig.mean_field": {"stay": steering(lambda p, seen, out: None)},
@@ -146,6 +150,7 @@ def write_files(folder: Path) -> None:
     SAMPLES["openb"](folder)
     (folder / "openb.csv").write_bytes((folder / "openb_pod_list_default.csv").read_bytes())
     write_mig_workload(mig_day(seed=0, hours=1.0), folder / "day.csv")
+    (folder / "cluster_gpu_util.csv").write_text("time,host,gpu,utilisation\n0,n1,0,0.5\n")
     (folder / "jobs.csv").write_text("Submitted,Elapsed,GPUs\n0,10,1\n5,20,2\n")
     (folder / "cluster.toml").write_text(
         '[[nodes]]\ncount = 2\ngpus = 2\ntype = "a100-40"\nmig = [1, 12]\n'

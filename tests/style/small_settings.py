@@ -43,7 +43,7 @@ from tests.envs.scenes import small_pool
 
 Names = dict[str, Any]
 
-CONTROL = {
+CONTROL: Names = {
     "cluster": "2xa100-40:19", "rate": 5.0, "hours": 1.0, "days": 2, "validation_days": 1,
     "epochs": 1, "population": 4, "batch": 1, "validate_every": 1,
 }  # fmt: skip
@@ -106,7 +106,7 @@ def _ragged(folder: Path) -> Names:
 
 
 def _control(folder: Path) -> Names:
-    return {"ControlTraining": lambda: ControlTraining(**CONTROL), "weight": 1e-4}  # type: ignore[arg-type]
+    return {"ControlTraining": lambda: ControlTraining(**CONTROL), "weight": 1e-4}
 
 
 def _placement(folder: Path) -> Names:
@@ -120,7 +120,7 @@ def _published(folder: Path) -> Names:
     small = PublishedTraining(
         ControlTraining(**CONTROL), updates=1, environments=2, steps=8, hidden=4, minibatch=8,
         validate_every=1,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
     return {"PublishedTraining": lambda: small}
 
 
@@ -137,11 +137,11 @@ def _slot_training(folder: Path) -> Names:
     small = SlotTraining(
         steps=64, environments=2, layers=(8,), rollout=32, batch=32, passes=1, environment=HOURS
     )
-    return {"SlotTraining": lambda steps: small}
+    return {"SlotTraining": lambda steps: small, "save_slots": save_slots}
 
 
 def _unseen(folder: Path) -> Names:
-    return {"EvaluationDays": _one_day, "SearchDays": lambda count: _one_day(0, 1)}
+    return {"EvaluationDays": _one_day}
 
 
 def _models(folder: Path) -> Names:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.domain.associations import AS_PARENT, Association
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import cluster_from_toml
 from dovetail.domain.errors import ClusterError
@@ -24,7 +25,8 @@ PriorityDecayHalfLife=14-0
 NodeName=gpu[1-2] CPUs=64 RealMemory=512000 Gres=gpu:a100:8
 NodeName=cpu[1-4] CPUs=128 RealMemory=256000
 PartitionName=DEFAULT MaxTime=2-00:00:00 DefaultTime=60
-PartitionName=gpu Nodes=gpu[1-2] PriorityTier=10 PriorityJobFactor=5 QOS=parts
+PartitionName=gpu Nodes=gpu[1-2] PriorityTier=10 PriorityJobFactor=5 QOS=parts \\
+  TRESBillingWeights=CPU=1.0,Mem=0.25G,GRES/gpu=2.5,license/x=9
 PartitionName=all Nodes=ALL MaxTime=UNLIMITED MaxNodes=3 OverSubscribe=EXCLUSIVE
 """
 PARTITIONS = """\
@@ -49,6 +51,7 @@ hpc|root|||1||||||||normal
 hpc| science|||10||cpu=100||||||normal
 hpc|  physics|||5||||||||normal
 hpc|  physics|ann||1||||2|cpu=32|10|1-00:00:00|normal
+hpc|  physics|bob||parent||||||||normal
 """
 
 
@@ -91,6 +94,47 @@ def test_other_files_of_the_site_add_partitions_qos_and_limits(tmp_path: Path) -
         assert expected in cluster.limits, expected
 
 
+def test_associations_are_a_tree_with_shares(tmp_path: Path) -> None:
+    assert site(tmp_path).associations == (
+        Association("science", shares=10),
+        Association("physics", parent="science", shares=5),
+        Association("physics", "ann", shares=1),
+        Association("physics", "bob", shares=AS_PARENT),
+    )
+
+
+def test_parents_may_be_told_in_a_column_and_accounts_without_a_line_are_below_root(
+    tmp_path: Path,
+) -> None:
+    conf = write(tmp_path / "slurm.conf", CONF)
+    lines = ["Account|User|Par Name|Share|MaxJobs", "science||root|2|", "physics||science|3|",
+             "physics|ann||4|", "chess|dan||1|"]  # fmt: skip
+    found = read_cluster(conf, more=[write(tmp_path / "assoc.txt", "\n".join(lines) + "\n")])
+    assert found.cluster.associations == (
+        Association("chess"),
+        Association("science", shares=2),
+        Association("physics", parent="science", shares=3),
+        Association("physics", "ann", shares=4),
+        Association("chess", "dan"),
+    )
+
+
+def test_what_fair_share_leaves_out_is_said(tmp_path: Path) -> None:
+    conf = write(tmp_path / "slurm.conf", f"PriorityFlags=NO_FAIR_TREE,MAX_TRES\n{CONF}")
+    qos = write(tmp_path / "qos.txt", "Name|Priority|UsageFactor|GrpTRES\nlow|0|0.500000|\n")
+    notes = read_cluster(conf, more=[qos]).notes
+    assert "PriorityFlags=NO_FAIR_TREE: accounts with shares go by Fair Tree here" in notes
+    assert "QOS low: its UsageFactor is not replayed, use counts once" in notes
+
+
+def test_partitions_tell_what_they_bill(tmp_path: Path) -> None:
+    found = read_cluster(write(tmp_path / "slurm.conf", CONF))
+    gpu, every = found.cluster.partitions
+    assert dict(gpu.billing) == {"cpu": 1.0, "memory_gb": 0.25, "gpu": 2.5}
+    assert every.billing == ()
+    assert "partition gpu: billing of license/x is not replayed" in found.notes
+
+
 def test_limits_that_are_not_replayed_are_named(tmp_path: Path) -> None:
     conf, qos = write(tmp_path / "slurm.conf", CONF), write(tmp_path / "qos.txt", QOS)
     found = read_cluster(conf, more=[qos])
@@ -118,6 +162,13 @@ def test_a_file_that_adds_nothing_is_an_error(tmp_path: Path) -> None:
         ("[[limits]]\ngpus = -1", "expected 0 or more"),
         ("[[limits]]\nminutes = 60", 'say each = "job"'),
         ('[slurm]\nSchedulerPort = "1"', "unknown key 'SchedulerPort'"),
+        ("[[associations]]\nshares = 1", "names no account"),
+        ('[[associations]]\naccount = "a"\nshares = -1', "expected 0 or more"),
+        ('[[associations]]\naccount = "a"\nuser = "ann"', "has users, but no line of its own"),
+        ('[[associations]]\naccount = "a"\nparent = "b"', "below b, which has no line"),
+        ('[[associations]]\naccount = "a"\nparent = "a"', "is above itself"),
+        ('[[associations]]\naccount = "a"\n[[associations]]\naccount = "a"', "named twice"),
+        ("[partitions.x]\nshare = 1\nbilling = { wood = 1 }", "billing of wood"),
     ],
 )
 def test_wrong_limits_are_refused_in_words(text: str, words: str) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from dovetail.agents.adlro.settings import AdlroSettings
 from dovetail.agents.choice.cells import LONGEST
 from dovetail.agents.engines import Engine
 from dovetail.agents.evolution.training import TrainingConfig
@@ -118,6 +119,16 @@ def _selector_allocator(engine: Engine) -> Train:
     return partial(train, "selector-allocator", learn, engine=engine)
 
 
+def _adlro(engine: Engine) -> Train:
+    try:
+        from dovetail.agents.adlro.site_training import train_site
+    except ImportError as problem:
+        raise ConfigError(
+            f"the agent adlro needs PyTorch ({problem}): pip install 'dovetail-scheduler[train]'"
+        ) from problem
+    return train_site
+
+
 AGENTS: Registry[Agent] = Registry(
     "agent",
     {
@@ -135,6 +146,12 @@ AGENTS: Registry[Agent] = Registry(
             SelectorAllocatorSettings,
             _selector_allocator,
             "the choice; then two agents by PPO: which job goes next, and on which nodes",
+        ),
+        "adlro": Agent(
+            "adlro",
+            AdlroSettings,
+            _adlro,
+            "deep Q-learning: which job of one GPU goes on which type of GPU, or waits",
         ),
         "choice": Agent(
             "choice", ChoiceConfig, _choice, "the best ordering, estimates and placement, no more"

@@ -5,8 +5,8 @@
 Here nothing is learned after the choice; with a learner for None, such as `rltune.training.learn`,
 the other two steps follow.
 
-The last tenth of each trace is never looked at. Of the rest, the first eight ninths are learned
-from; the last ninth chooses, and judges what was learned. The folder holds the choice as soon as it
+The last tenth of each trace is never looked at. All of the rest chooses; its first eight ninths are
+learned from, and its last ninth judges what was learned. The folder holds the choice as soon as it
 is made, and what was learned in its stead if it passes the gate: so it never holds anything worse
 than the best heuristic on the validation part, whenever the training ends. What a learner needs to
 go on lies in `learning`.
@@ -15,7 +15,7 @@ go on lies in `learning`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from dovetail.agents.choice.cells import (
     CellConfig,
     CellsOfSite,
     SiteHistory,
+    choice_cells,
     number_cells,
     open_history,
     validation_cells,
@@ -35,6 +36,7 @@ from dovetail.agents.gate import GateVerdict, judge
 from dovetail.agents.history import Site, facts, refuse_other
 from dovetail.agents.players import LocalPlayers
 from dovetail.agents.promised import promised_tail
+from dovetail.agents.replays import ReplayCell
 from dovetail.domain.errors import ConfigError
 from dovetail.policies.learned.arrays_file import read_card
 from dovetail.policies.learned.checkpoint import (
@@ -49,6 +51,7 @@ JUDGING = 1_000_003
 """Added to the seed of the cells that judge: what was chosen by its luck meets other jitters."""
 
 Report = Callable[[Any], None]
+CellsOf = Callable[[SiteHistory, CellConfig], Iterator[ReplayCell]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +142,9 @@ def _begun(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _cells(
-    histories: Sequence[SiteHistory], config: CellConfig
+    histories: Sequence[SiteHistory], config: CellConfig, cells: CellsOf
 ) -> tuple[list[Any], tuple[CellsOfSite, ...]]:
-    of_sites = [list(validation_cells(history, config)) for history in histories]
+    of_sites = [list(cells(history, config)) for history in histories]
     return [cell for of_site in of_sites for cell in of_site], number_cells(of_sites)
 
 
@@ -158,7 +161,7 @@ def _choose(
     engine: Engine,
     promised: float,
 ) -> dict[str, Any]:
-    cells, numbers = _cells(histories, config)
+    cells, numbers = _cells(histories, config, choice_cells)
     with engine(cells, workers) as players:
         return choose(numbers, config.estimates, players, report, promised).facts()
 
@@ -173,7 +176,7 @@ def _judge(
     promised: float,
 ) -> GateVerdict:
     other = replace(config, seed=config.seed + JUDGING)
-    cells, numbers = _cells(histories, other)
+    cells, numbers = _cells(histories, other, validation_cells)
     with engine(cells, workers) as players:
         slurm = replace(choice, order=SLURM)
         return judge(learned, choice, numbers, players, slurm, promised)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from typing import Any
 
@@ -22,6 +24,16 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     typer.echo(f"warning: {one_line(str(message))}", err=True)
 
 
+def _hidden_program(problem: Exception) -> str | None:
+    """What root asks for is done by the daemon's account, which may not be able to read us."""
+    if not isinstance(problem, ImportError) or os.access(os.__file__, os.R_OK):
+        return None
+    return (
+        f"account {os.geteuid()}, to which the daemon's folders belong, may not read {sys.prefix}; "
+        "install Python and Dovetail where it may, such as /opt/dovetail"
+    )
+
+
 class FailsInWords(TyperGroup):
     """The root of the tree of commands: errors of all of them end here."""
 
@@ -36,7 +48,7 @@ class FailsInWords(TyperGroup):
         except typer.Exit:
             raise
         except Exception as problem:
-            fault = fault_of_package(problem)
+            fault = _hidden_program(problem) or fault_of_package(problem)
             if fault is None:
                 raise
             typer.echo(

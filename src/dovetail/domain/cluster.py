@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dovetail.domain.associations import Association, check_tree
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
 from dovetail.domain.outages import MAX_CLOSURES, NodeReservation, Outage
@@ -33,17 +34,23 @@ SETTINGS = (
     "SchedulerType",
     "SchedulerParameters",
     "PriorityType",
+    "PriorityCalcPeriod",
     "PriorityDecayHalfLife",
     "PriorityMaxAge",
     "PriorityFavorSmall",
+    "PriorityFlags",
     "PriorityWeightAge",
     "PriorityWeightFairshare",
     "PriorityWeightJobSize",
     "PriorityWeightPartition",
     "PriorityWeightQOS",
+    "PriorityWeightTRES",
     "JobRequeue",
 )
 """Settings of slurm.conf that a cluster keeps: how Slurm orders jobs, and what may pass."""
+
+BILLED = ("cpu", "memory_gb", "gpu", "node")
+"""What a partition may bill."""
 
 ANY_TYPE = "gpu"
 """The GPU type of a cluster that names none."""
@@ -92,6 +99,8 @@ class Partition:
     priority: float = 1.0
     tier: int = 1  # Slurm's PriorityTier: jobs of a higher one go first, whatever their scores
     exclusive: bool = False  # its jobs take whole nodes: OverSubscribe=EXCLUSIVE
+    # What accounts with shares are charged per CPU, GB, GPU and node: TRESBillingWeights.
+    billing: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.tier <= MAX_PRIORITY:
@@ -101,6 +110,12 @@ class Partition:
                 f"partition {self.name}: priority is {self.priority:g}, "
                 f"expected 0 to {MAX_PRIORITY:g}"
             )
+        for what, weight in self.billing:
+            if what not in BILLED or not 0 <= weight <= MAX_PRIORITY:
+                raise ClusterError(
+                    f"partition {self.name}: billing of {what} is {weight:g}, expected "
+                    f"{', '.join(BILLED)} and 0 or more"
+                )
 
 
 @dataclass(frozen=True)
@@ -120,6 +135,7 @@ class Cluster:
     kind_speed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     slurm: Mapping[str, str] = field(default_factory=dict)  # settings of slurm.conf, by name
+    associations: tuple[Association, ...] = ()  # the tree of accounts; none: all share alike
     outages: tuple[Outage, ...] = ()
     reservations: tuple[NodeReservation, ...] = ()
     licenses: Mapping[str, int] = field(default_factory=dict)  # how many jobs may hold at once
@@ -136,13 +152,14 @@ class Cluster:
                 raise ClusterError(f"partition {part.name}: no nodes")
             if not all(0 <= index < len(self.nodes) for index in part.nodes):
                 raise ClusterError(f"partition {part.name}: names a node that does not exist")
-        closed = [index for one in (*self.outages, *self.reservations) for index in one.nodes]
+        closed = [index for one in self.closures for index in one.nodes]
         if len(closed) > MAX_CLOSURES:
             raise ClusterError(f"{self.name}: {len(closed):,} outages of nodes, expected fewer")
         if not all(0 <= index < len(self.nodes) for index in closed):
             raise ClusterError("an outage or reservation names a node that does not exist")
         for speeds in (self.speed, *self.kind_speed.values()):
             self._refuse_bad_speeds(speeds)
+        check_tree(self.associations)
         for name, value in self.qos.items():
             if not 0 <= value <= MAX_PRIORITY:
                 raise ClusterError(f"QOS {name}: {value:g}, expected 0 to {MAX_PRIORITY:g}")
@@ -174,6 +191,11 @@ class Cluster:
     def has_features(self) -> bool:
         """Whether any node names one; else nobody is bound to them."""
         return any(node.features for node in self.nodes)
+
+    @property
+    def closures(self) -> list[Outage | NodeReservation]:
+        """All that takes nodes away."""
+        return [*self.outages, *self.reservations]
 
     @property
     def requeues(self) -> bool:
@@ -248,13 +270,17 @@ class Cluster:
             text += repr([(part.tier, part.exclusive) for part in self.partitions])
         if self.limits:
             text += repr(self.limits)
+        if self.associations or any(part.billing for part in self.partitions):
+            text += repr((self.associations, [part.billing for part in self.partitions]))
+        if self.slurm:
+            text += repr(sorted(self.slurm.items()))
         if self.has_features:
             text += repr([node.features for node in self.nodes])
         if self.licenses:
             text += repr(sorted(self.licenses.items()))
         if self.outages or self.reservations:
-            closed = (*self.outages, *self.reservations)
-            text += repr([(sorted(c.nodes), c.start, c.end, type(c).__name__) for c in closed])
+            closed = [(sorted(c.nodes), c.start, c.end, type(c).__name__) for c in self.closures]
+            text += repr(closed)
             text += repr(([outage.state for outage in self.outages], self.requeues))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

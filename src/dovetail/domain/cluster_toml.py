@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, SETTINGS, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import AMOUNTS, Each, Limit
@@ -31,6 +32,7 @@ _TOP = {
     "kind_speed",
     "limits",
     "slurm",
+    "associations",
     "outages",
     "licenses",
     "reservations",
@@ -39,7 +41,8 @@ _NODE = {
     "name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig",
     "features",
 }  # fmt: skip
-_PARTITION = {"nodes", "share", "priority", "tier", "exclusive"}
+_PARTITION = {"nodes", "share", "priority", "tier", "exclusive", "billing"}
+_ASSOCIATION = {"account", "user", "parent", "shares"}
 _NAMES = ("users", "accounts", "qos", "partitions")
 _LIMIT = {*_NAMES, "each", *AMOUNTS}
 
@@ -85,10 +88,27 @@ def cluster_from_toml(text: str, name: str = "cluster.toml") -> Cluster:
         _kind_speeds(data.get("kind_speed", {}), name),
         tuple(_limits(data.get("limits", []), name)),
         _settings(data.get("slurm", {}), name),
+        tuple(_associations(data.get("associations", []), name)),
         tuple(read_outages(data.get("outages", []), name, members)),
         tuple(read_reservations(data.get("reservations", []), name, members)),
         _licenses(data.get("licenses", {}), name),
     )
+
+
+def _associations(value: Any, file: str) -> Iterator[Association]:
+    if not isinstance(value, list):
+        raise ClusterError(f"{file}: write the tree of accounts as [[associations]]")
+    for number, content in enumerate(value, start=1):
+        where = f"{file}: [[associations]] number {number}"
+        refuse_unknown(content, _ASSOCIATION, where)
+        entry = TomlTable(content, where)
+        own = content.get("shares") == "parent"
+        yield Association(
+            entry.text("account", ""),
+            entry.text("user", ""),
+            entry.text("parent", ROOT),
+            AS_PARENT if own else entry.number("shares", 1.0),
+        )
 
 
 def _limits(value: Any, file: str) -> Iterator[Limit]:
@@ -208,6 +228,7 @@ def _partitions(table: Any, nodes: list[Node], file: str) -> list[Partition]:
                 entry.number("priority", 1.0),
                 entry.whole("tier", 1, 0),
                 entry.flag("exclusive"),
+                tuple(_numbers(content, "billing", where).items()),
             )
         )
     return partitions

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.domain.job_groups import GROUPINGS
-from dovetail.domain.jobs import Bools, Floats, Jobs
+from dovetail.domain.jobs import Bools, Floats, Ints, Jobs
 
 P95 = 95
 
@@ -59,24 +59,34 @@ def group_waits(
     `baseline` and `candidate` are waits per job; only jobs that ran under both count, and of these
     only `rows` where that is given. Jobs of which a name is not known are in no group of it.
     """
-    counted = np.isfinite(baseline) & np.isfinite(candidate)
-    if rows is not None:
-        counted &= rows
     found: list[GroupWaits] = []
     for grouping in groupings:
-        names = GROUPINGS[grouping](jobs)
-        codes = np.where(counted, names.codes, -1)
-        order = np.argsort(codes, kind="stable")
-        edges = np.searchsorted(codes[order], np.arange(len(names.values) + 1))
-        of_this = []
-        for code, name in enumerate(names.values):
-            member = order[edges[code] : edges[code + 1]]
-            if len(member):
-                of_this.append(_waits(grouping, name, baseline[member], candidate[member]))
+        of_this = [
+            _waits(grouping, name, baseline[member], candidate[member])
+            for name, member in members_of(jobs, grouping, baseline, candidate, rows)
+        ]
         if grouping not in ("size", "run_time"):
             of_this.sort(key=lambda group: (-group.jobs, group.name))
         found += of_this
     return tuple(found)
+
+
+def members_of(
+    jobs: Jobs, grouping: str, baseline: Floats, candidate: Floats, rows: Bools | None = None
+) -> list[tuple[str, Ints]]:
+    """The name of each group that has jobs, and their rows; counted as in `group_waits`."""
+    counted = np.isfinite(baseline) & np.isfinite(candidate)
+    if rows is not None:
+        counted &= rows
+    names = GROUPINGS[grouping](jobs)
+    codes = np.where(counted, names.codes, -1)
+    order = np.argsort(codes, kind="stable")
+    edges = np.searchsorted(codes[order], np.arange(len(names.values) + 1))
+    return [
+        (name, order[edges[code] : edges[code + 1]])
+        for code, name in enumerate(names.values)
+        if edges[code] < edges[code + 1]
+    ]
 
 
 def _waits(grouping: str, name: str, baseline: Floats, candidate: Floats) -> GroupWaits:

@@ -47,6 +47,7 @@ class JobFacts(Row):
     priority: float  # static, higher goes first
     partition_factor: float  # 0 to 1
     qos_factor: float  # 0 to 1
+    points: float  # of priority that slurm.conf gives it for good; 0 without one
     account: int  # row of the accounts: whose use counts
     cpus_per_gpu: float  # 0: no demand
     memory_per_gpu: float  # GB, 0: no demand
@@ -172,6 +173,7 @@ class Placement:
     uses_time: bool = False  # the preference looks at how long the node stays busy
     weights: Floats = field(default_factory=lambda: np.empty(0))  # its parameters
     optimiser: Optimiser | None = None  # asked where there is a choice; `prefer` where it fails
+    assigner: Optimiser | None = None  # asked about jobs of one GPU: what it does not start, waits
     rank: LazyFunction | None = None  # made by `ranking` (domain.node_classes); likewise
     about: str = ""  # one line for lists; empty: the first of the preference's docstring
 

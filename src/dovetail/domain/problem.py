@@ -60,6 +60,8 @@ class JobAsk:
     estimate: float
     weight: int
     due: bool = False  # the order has decided: it starts now if it can, whatever that costs others
+    waited: float = 0.0  # seconds
+    priority: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.shapes:

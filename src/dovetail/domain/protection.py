@@ -1,25 +1,27 @@
-"""Groups whose promise is broken are protected: their jobs go first after so long a wait.
+"""How promises are kept: while one is at risk, Slurm's own order rules.
 
-Why only these groups, and only after a while: on two traces, jobs of *every* group going first
-after its 95th percentile lost 27 and 76 % of the gain in mean wait, as overdue large jobs empty the
-cluster; protecting the groups in breach cost 9 and 4 % (docs/decisions/0046).
+A promise allows the waits of a group to grow by a part. When most of that is used up by any group,
+jobs stand as Slurm has them, until enough is left again. Groups of few jobs have no percentile to
+go by: their jobs go first after a part of what would be promised to them.
 
->>> from dovetail.domain.promises import Finding, PromiseCheck
->>> late = Finding("size", "9-32 GPUs", "p95", jobs=500, baseline=1e4, value=2e4, bound=1.1e4)
->>> wait_limits(PromiseCheck(broken=(late,)))
-{('size', '9-32 GPUs'): 3000.0}
+>>> late = Finding("size", "9-32 GPUs", "p95", jobs=500, baseline=1e4, value=10_900, bound=11_000)
+>>> used(late), at_risk(PromiseCheck(kept=(late,))) == (late,)
+(0.9, True)
 """
 
 from __future__ import annotations
 
-from dovetail.domain.promises import PromiseCheck
+import numpy as np
 
-PART = 0.3
-"""Of the wait under Slurm, after which a job of a protected group goes first.
+from dovetail.domain.group_waits import P95, members_of
+from dovetail.domain.jobs import Bools, Floats, Jobs
+from dovetail.domain.promises import NO_PROMISE, Finding, PromiseCheck, Promises
 
-0.3 and 0.6 both kept the promises of Philly and Venus, 0.9 did not: a large job needs time to
-start from the head of the queue, too.
-"""
+HAND_BACK, RESUME = 0.8, 0.45
+"""Of the growth that is allowed: from the first on Slurm's order rules, below the second ours."""
+
+RARE_PART = 0.5
+"""Of the promised wait, after which a job of a rare group goes first: it needs time to start."""
 
 SHORTEST_WAIT = 60.0
 """Seconds; a shorter wait makes nobody go first."""
@@ -28,12 +30,41 @@ Group = tuple[str, str]
 """Grouping and name: ("size", "9-32 GPUs")."""
 
 
-def wait_limits(check: PromiseCheck) -> dict[Group, float]:
-    """Seconds of waiting after which the jobs of each group in breach go first."""
+def used(finding: Finding) -> float:
+    """The part of the allowed growth that a group's waits have grown by; 0: as under Slurm."""
+    allowed = max(finding.bound - finding.baseline, 1e-9)
+    return (finding.value - finding.baseline) / allowed
+
+
+def at_risk(check: PromiseCheck, before: tuple[Finding, ...] = ()) -> tuple[Finding, ...]:
+    """The promises because of which Slurm's order rules; `before`: those of the last look.
+
+    Not those of utilisation, which no order mends at once.
+    """
+    most = RESUME if before else HAND_BACK
+    judged = (*check.broken, *check.kept)
+    return tuple(finding for finding in judged if finding.grouping and used(finding) > most)
+
+
+def rare_limits(
+    promises: Promises, jobs: Jobs, baseline: Floats, waits: Floats, rows: Bools | None = None
+) -> dict[Group, float]:
+    """Seconds of waiting after which jobs of each group with few jobs go first.
+
+    Of such a group little is known: its baseline leans on those of the others.
+    """
     limits: dict[Group, float] = {}
-    for finding in check.broken:
-        if finding.grouping:
-            group = finding.grouping, finding.name
-            limit = max(SHORTEST_WAIT, PART * finding.baseline)
-            limits[group] = min(limit, limits.get(group, limit))
+    for grouping in promises.groupings:
+        if promises.allowed(grouping, "p95") == NO_PROMISE:
+            continue
+        groups = members_of(jobs, grouping, baseline, waits, rows)
+        counts = [len(member) for _, member in groups]
+        tails = [float(np.percentile(baseline[member], P95)) for _, member in groups]
+        usual = float(np.average(tails, weights=counts)) if groups else 0.0
+        for (name, _), count, tail in zip(groups, counts, tails, strict=True):
+            if count < promises.least_jobs:
+                known = count / promises.least_jobs
+                pooled = known * tail + (1.0 - known) * usual
+                bound = promises.bound(grouping, "p95", pooled)
+                limits[grouping, name] = max(SHORTEST_WAIT, RARE_PART * bound)
     return limits

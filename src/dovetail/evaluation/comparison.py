@@ -27,7 +27,7 @@ from dovetail.evaluation.protocols import TraceWindow, plan
 from dovetail.evaluation.recorded import Recorded, gap_of, recorded_metrics, recorded_schedule
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.timeline import UsageOverTime
-from dovetail.policies.configured import AS_CONFIGURED
+from dovetail.policies.ordering.as_configured import AS_CONFIGURED
 from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction.estimates import default_estimates

@@ -47,6 +47,7 @@ class ActConfig:
     knob: str = "sitefactor"  # or "priority": frozen, as in the paper
     horizon: int = 1000  # jobs at the head of the order that get a factor
     hints: bool = False  # pin jobs that start now to the node that the policy chose
+    speeds: str = ""  # a cluster file whose [speed] and [kind_speed.KIND] hold; empty: all alike
     partitions: tuple[str, ...] = ()  # only these; empty: all
     exclude_partitions: tuple[str, ...] = ()  # jobs of these are left alone
     exclude_accounts: tuple[str, ...] = ()  # likewise
@@ -68,7 +69,7 @@ class GuardrailConfig:
     """How far the daemon may go."""
 
     starvation_factor: float = 3.0  # a job waiting beyond so many p95 of its partition goes first
-    starvation_floor: float = 3600.0  # seconds; nobody starves before
+    starvation_floor: float = 172_800.0  # seconds; nobody starves before
     displacement: int = 500  # places that a job may lose against Slurm's order in a cycle
     changes_per_cycle: int = 2000  # more wait for the next cycle
     changes_per_hour: int = 20_000  # likewise

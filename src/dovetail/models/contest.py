@@ -11,6 +11,7 @@ import numpy as np
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Bools, Floats, Jobs
+from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.run import simulate
 from dovetail.evaluation.statistics import Interval, ratio_of_means
@@ -59,7 +60,7 @@ class Contest:
     verdict: ContestVerdict
     reason: str
     days: int = 0
-    wait: Interval | None = None  # challenger's mean wait as a share of the champion's
+    wait: Interval | None = None  # challenger's mean time lost as a share of the champion's
     tail: float = math.nan  # the same for the 99th percentile
 
     def to_dict(self) -> dict[str, object]:
@@ -92,7 +93,8 @@ def contest(
     )
     counted = held_back & ours.ran & theirs.ran & ~absurd
     day = np.floor((trace.jobs.submit - trace.jobs.submit[first]) / DAY)
-    mine, other = (_by_day(run.wait[counted], day[counted]) for run in (ours, theirs))
+    lost, other_lost = (time_lost(run, cluster)[counted] for run in (ours, theirs))
+    mine, other = (_by_day(times, day[counted]) for times in (lost, other_lost))
     if len(mine) < config.least_days:
         return Contest(
             ContestVerdict.UNDECIDED,
@@ -100,7 +102,7 @@ def contest(
             len(mine),
         )
     wait = ratio_of_means(mine, other, config.confidence)
-    tail = _ratio(*(float(np.percentile(run.wait[counted], 99)) for run in (ours, theirs)))
+    tail = _ratio(*(float(np.percentile(times, 99)) for times in (lost, other_lost)))
     return _judge(wait, tail, len(mine), config)
 
 
@@ -114,6 +116,17 @@ def _judge(wait: Interval, tail: float, days: int, config: ContestConfig) -> Con
     else:
         verdict = ContestVerdict.WON
     return Contest(verdict, said, days, wait, tail)
+
+
+def time_lost(ran: Schedule, cluster: Cluster) -> Floats:
+    """Seconds by which each job ended later than if it had begun at once on the GPUs that suit it
+    best: its wait, and what slower GPUs cost it."""
+    jobs = ran.trace.jobs
+    types = cluster.gpu_types or ("",)
+    kinds = (*jobs.kind.values, None)  # the last one for jobs without a kind
+    fastest = np.array([max(cluster.speed_of(name, kind) for name in types) for kind in kinds])
+    lost: Floats = ran.end - jobs.submit - jobs.run / fastest[jobs.kind.codes]
+    return lost
 
 
 def absurd_runs(jobs: Jobs) -> Bools:

@@ -13,23 +13,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.policy import Backfill, BackfillRule, Ordering, SlurmBackfill
+from dovetail.domain.policy import Backfill, BackfillRule, Ordering, SlurmBackfill, Varies
 from dovetail.policies.ordering import ORDERINGS
-from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifactor
+from dovetail.policies.ordering.as_configured import AS_CONFIGURED, SlurmSettings, as_configured
 from dovetail.policies.policy import Policy
 from dovetail.slurm.amounts import amount_of
 from dovetail.slurm.durations import seconds_of
 
-AS_CONFIGURED = "slurm-as-configured"
-"""The name of this order in results."""
-
-_WEIGHTS = {
-    "age": "PriorityWeightAge",
-    "fair_share": "PriorityWeightFairshare",
-    "job_size": "PriorityWeightJobSize",
-    "partition": "PriorityWeightPartition",
-    "qos": "PriorityWeightQOS",
-}
 _WEEK = 7 * 86_400.0
 _NEVER = 1e10
 """A half-life in which nothing decays: Slurm's 0."""
@@ -46,15 +36,16 @@ def configured_policy(cluster: Cluster) -> Policy | None:
 def _ordering(settings: Mapping[str, str]) -> Ordering:
     if settings.get("PriorityType", "priority/multifactor") != "priority/multifactor":
         return ORDERINGS["fcfs"]
-    weights = {name: _number(settings.get(key, "0")) for name, key in _WEIGHTS.items()}
-    if settings.get("PriorityFavorSmall", "NO").upper() == "YES":
-        weights["job_size"] *= -1.0
-    return slurm_multifactor(
-        MultifactorWeights(
-            **weights,
+    by_time = "SMALL_RELATIVE_TO_TIME" in settings.get("PriorityFlags", "").upper()
+    return as_configured(
+        SlurmSettings(
+            age=_number(settings.get("PriorityWeightAge", "0")),
+            fair_share=_number(settings.get("PriorityWeightFairshare", "0")),
             max_age=_seconds(settings.get("PriorityMaxAge", ""), _WEEK) or _WEEK,
             half_life=_seconds(settings.get("PriorityDecayHalfLife", ""), _WEEK) or _NEVER,
-        )
+        ),
+        # Jobs that ask for the same of other lengths then have other points.
+        Varies.ALWAYS if by_time else Varies.BETWEEN_ACCOUNTS,
     )
 
 

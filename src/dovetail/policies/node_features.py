@@ -1,4 +1,4 @@
-"""What a learned allocator sees of a class of equal nodes: twenty numbers from 0 to 1.
+"""What a learned allocator sees of a class of equal nodes: 21 numbers from 0 to 1.
 
 | feature        | formula                                                               |
 |----------------|-----------------------------------------------------------------------|
@@ -22,6 +22,7 @@
 | pressure       | GPUs waited for / (these + GPUs free on this kind)                    |
 | usable         | share of the waiting jobs that could use the node as it is            |
 | usable_lost    | share of them that no longer could after the chunk                    |
+| other_way      | 1 if a gang could run in a way that comes before, as on another type  |
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ NODE_FEATURES = (
     "pressure",
     "usable",
     "usable_lost",
+    "other_way",
 )
 BRIEF = 600.0
 """Seconds: differences below it hardly count."""
@@ -69,6 +71,9 @@ def describe_classes(classes: Any, count: int, out: Matrix) -> None:
 
     A job that asks for no CPUs or memory is not told of them: what nodes have is often not known.
     """
+    first_way = classes[0].option
+    for i in range(count):
+        first_way = min(first_way, classes[i].option)
     for i in range(count):
         this = classes[i]
         gpus = max(1, this.gpus)
@@ -97,3 +102,5 @@ def describe_classes(classes: Any, count: int, out: Matrix) -> None:
         out[17, i] = this.waiting_gpus / asked if asked > 0 else 0.0
         out[18, i] = this.usable_before
         out[19, i] = this.usable_before - this.usable_after
+        gang = this.job_gpus > this.chunk_gpus
+        out[20, i] = 1.0 if gang and this.option > first_way else 0.0

@@ -25,12 +25,15 @@ from dovetail.domain.policy import (
     SlurmBackfill,
     Varies,
 )
+from dovetail.simulator.fair_tree import add_tree, share_tables
 from dovetail.simulator.kernel import promise_rows, queue_rows, reservation_rows, rows
 from dovetail.simulator.kernel.openings import HEAPS
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
 from dovetail.simulator.needs import need_tables
 from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
+from dovetail.simulator.partitions import partition_kinds, tiers_of
+from dovetail.simulator.priority_points import priority_points
 from dovetail.simulator.shapes import shape_tables
 
 Table = NDArray[Any]
@@ -74,10 +77,12 @@ class Tables:
         backfill: BackfillRule = Backfill.EASY,
     ) -> None:
         kinds = kinds_of(cluster)
-        account_count, account = _accounts(jobs)
+        user_count, user = _accounts(jobs)
+        tree = share_tables(jobs, cluster) if ordering.half_life > 0 else None
+        account_count, account = (user_count, user) if tree is None else tree.accounts
         apart = [account, jobs.qos.codes] if ordering.varies is Varies.BETWEEN_ACCOUNTS else []
         if isinstance(backfill, SlurmBackfill) and backfill.max_job_user:
-            apart = [account, *apart]
+            apart = [user, *apart]
         of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
@@ -94,6 +99,7 @@ class Tables:
         self.cluster["now"] = self.cluster["origin"] = jobs.submit[0]
         self.cluster["total_gpus"] = cluster.total_size
         self.runs = _runs(jobs, of_job)
+        self.shares = new_table(rows.ShareRow, 0) if tree is None else tree.shares
         self.nodes = node_table(cluster, kinds)
         slots = most + _most_without_gpus(of_job, every, kinds)
         self.slots = new_table(rows.Slot, len(cluster.nodes) * slots)
@@ -113,9 +119,10 @@ class Tables:
         self.candidates = new_table(promise_rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
         first = _first_jobs(of_job, len(every))
-        self.demands["account"] = account[first]
-        self.demands["tier"] = _tiers(jobs, cluster)[first]
-        self.tried = new_table(rows.Tried, account_count)
+        self.demands["account"] = user[first]
+        self.demands["tier"] = tiers_of(jobs, cluster)[first]
+        self.demands["partition_kinds"] = partition_kinds(jobs, cluster, kinds)[first]
+        self.tried = new_table(rows.Tried, user_count)
         self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
         self.demand_facts = _demand_facts(every, kinds)
         self.kind_sets = _kind_sets(self.demands)
@@ -150,6 +157,7 @@ class Tables:
             if name in (self.world.dtype.names or ()):
                 self.world[name] = table.ctypes.data
         self.world["now"] = jobs.submit[0]
+        self.world["assigned_at"] = -np.inf
         self.world["job_count"] = len(jobs)
         self.world["node_count"] = len(cluster.nodes)
         self.world["kind_count"] = len(kinds)
@@ -167,6 +175,8 @@ class Tables:
         self.world["mixed"] = slots > most
         self.world["limited"] = bool(cluster.limits or cluster.licenses)
         self.world["tier_count"] = self.demands["tier"].max() + 1
+        if tree is not None:
+            add_tree(self, tree, tree.charges(every, first))
         self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
@@ -190,6 +200,7 @@ def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints
     table["spread"] = estimates.spread
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
     table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
+    table["points"] = priority_points(jobs, cluster)
     table["account"] = account
     table["cpus_per_gpu"] = jobs.cpus / np.maximum(jobs.gpus, 1)
     table["memory_per_gpu"] = jobs.memory / np.maximum(jobs.gpus, 1)
@@ -241,7 +252,7 @@ def _options(every: list[list[Option]]) -> tuple[Table, Table]:
     for i, (number, group, option) in enumerate(flat):
         table[i] = (
             group, option.many, option.few, option.large_kinds, option.small_kinds, option.speed,
-            -1, -1, number, -1, -1, -1,
+            0.0, -1, -1, number, -1, -1, -1,
         )  # fmt: skip
         chunks[2 * i], chunks[2 * i + 1] = option.large, option.small
     return table, chunks
@@ -316,11 +327,6 @@ def _first_jobs(of_job: Ints, demands: int) -> Ints:
     able = np.flatnonzero(of_job >= 0)[::-1]
     first[of_job[able]] = able
     return first
-
-
-def _tiers(jobs: Jobs, cluster: Cluster) -> Ints:
-    by_code = np.array(cluster.tiers((*jobs.partition.values, None)))  # code -1 is the last
-    return by_code[jobs.partition.codes]
 
 
 def _add_limits(

@@ -28,11 +28,12 @@ from dovetail.domain.policy import (
 from dovetail.domain.provenance import inputs_of
 from dovetail.domain.schedule import RAN, Schedule
 from dovetail.domain.trace import Trace
+from dovetail.simulator.assigning_planner import AssigningPlanner
 from dovetail.simulator.build import Tables
 from dovetail.simulator.eligibility import add_dependencies
 from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.loop import ADVANCE
-from dovetail.simulator.kernel.rules import make_rules, unsorted_rules
+from dovetail.simulator.kernel.rules import Rules, make_rules, unsorted_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
 from dovetail.simulator.layout import NEVER_RAN, REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
@@ -88,9 +89,7 @@ class Simulation:
         )
         if self.tables.world["linked"][0] or self.tables.world["eventful"][0]:
             self.rules = unsorted_rules(self.rules)
-        self.planner = (
-            Planner(self.tables, self.rules, placement.optimiser) if placement.optimiser else None
-        )
+        self.planner = _planner_of(placement, self.tables, self.rules)
         if isinstance(backfill, SlurmBackfill):
             self._advance = advance_slurm
             self.tables.plan_cycles(backfill)
@@ -215,6 +214,12 @@ def simulate_window(
     while simulation.advance(STEPS):
         pass
     return simulation.schedule()
+
+
+def _planner_of(placement: Placement, tables: Tables, rules: Rules) -> Planner | None:
+    if placement.assigner is not None:
+        return AssigningPlanner(tables, rules, placement.assigner)
+    return Planner(tables, rules, placement.optimiser) if placement.optimiser else None
 
 
 def digest_of(weights: Floats) -> str | None:

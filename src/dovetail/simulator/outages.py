@@ -33,8 +33,8 @@ def add_outages(tables: Tables, cluster: Cluster, origin: float, now: float) -> 
     if not (cluster.outages or cluster.reservations):
         return
     happenings = sorted(
-        Happening(time, number, *rest)
-        for number, (time, *rest) in enumerate(_happenings(cluster, origin, now))
+        Happening(time, number, node, change, until)
+        for number, (time, node, change, until) in enumerate(_happenings(cluster, origin, now))
     )
     jobs = len(tables.runs)
     tables.node_events = new_table(outage_rows.NodeChangeEvent, len(happenings))
@@ -64,9 +64,7 @@ def add_outages(tables: Tables, cluster: Cluster, origin: float, now: float) -> 
 
 def changing_nodes(cluster: Cluster) -> set[int]:
     """Nodes that are not always there."""
-    return {
-        number for closed in (*cluster.outages, *cluster.reservations) for number in closed.nodes
-    }
+    return {number for closed in cluster.closures for number in closed.nodes}
 
 
 def _happenings(

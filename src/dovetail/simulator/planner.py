@@ -26,9 +26,6 @@ from dovetail.simulator.kernel.outlook import next_jobs, room_for, running_chunk
 from dovetail.simulator.kernel.planned import accept
 from dovetail.simulator.kernel.rules import Rules
 
-JOBS = 16
-"""That a plan looks at: the one that starts, and the next in order."""
-
 NOT_PLANNED = -1
 _DOOR = CFUNCTYPE(c_int64, c_int64)
 
@@ -40,6 +37,9 @@ class Planner:
     could not start so; timed_out: plans that the clock ended, which another run may not repeat.
     """
 
+    entry = "planner"  # of the world: where the kernel finds the door
+    looks_at = 16  # jobs: the one that starts, and the next in order
+
     def __init__(self, tables: Tables, rules: Rules, optimiser: Optimiser) -> None:
         self.asked = self.planned = self.refused = self.timed_out = 0
         self._tables, self._rules, self._optimiser = tables, rules, optimiser
@@ -48,7 +48,7 @@ class Planner:
         self._planned_at = -np.inf
         self._failure: BaseException | None = None
         self._door = _DOOR(self._answer)  # lives as long as the tables that hold its address
-        tables.world["planner"] = cast(self._door, c_void_p).value
+        tables.world[self.entry] = cast(self._door, c_void_p).value
 
     def counts(self) -> dict[str, int]:
         return {
@@ -98,12 +98,15 @@ class Planner:
         return option
 
     def _new_plan(self, job: int, now: float) -> dict[int, JobPlan]:
-        rows, scores = np.empty(JOBS - 1, np.int64), np.empty(JOBS - 1)
-        count = next_jobs(self._tables.world, self._rules, job, rows, scores)
-        jobs = [job, *rows[:count].tolist()]
+        jobs = [job, *self._next_jobs(job)]
         plan = self._optimiser(Problem(self._nodes(job), self._asks(jobs), now))
         self.timed_out += plan.timed_out
         return {jobs[part.job]: part for part in plan.starts}
+
+    def _next_jobs(self, job: int) -> list[int]:
+        rows, scores = np.empty(self.looks_at - 1, np.int64), np.empty(self.looks_at - 1)
+        count = next_jobs(self._tables.world, self._rules, job, rows, scores)
+        return rows[:count].tolist()
 
     def _nodes(self, job: int) -> NodeState:
         tables = self._tables
@@ -118,11 +121,14 @@ class Planner:
 
     def _asks(self, jobs: list[int]) -> tuple[JobAsk, ...]:
         weights = weights_by_rank(len(jobs))
-        estimates = self._tables.jobs["reserve"]
+        facts, now = self._tables.jobs, float(self._tables.world["now"][0])
         return tuple(
-            JobAsk(self._shapes_of(self._demand(row)), float(estimates[row]), weight, rank == 0)
+            JobAsk(
+                self._shapes_of(self._demand(row)), float(facts["reserve"][row]), weight, rank == 0,
+                now - float(facts["submit"][row]), float(facts["priority"][row]),
+            )
             for rank, (row, weight) in enumerate(zip(jobs, weights, strict=True))
-        )
+        )  # fmt: skip
 
     def _shapes_of(self, demand: int) -> tuple[JobShape, ...]:
         if demand not in self._shapes:

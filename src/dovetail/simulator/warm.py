@@ -19,7 +19,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.simulator.kernel import eligibility, events, limits
+from dovetail.simulator.kernel import eligibility, events, fair_tree, limits
 from dovetail.simulator.kernel.allocation import take_bits
 from dovetail.simulator.kernel.loop import submit_next
 from dovetail.simulator.kernel.rows import World
@@ -126,6 +126,9 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
         mine.expected = start + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        if w.share_count > 0:
+            mine.charge = this.charge
+            fair_tree.charge(w, mine.share, mine.charge)
     if w.limited:
         limits.count_running(w, mine.demand, 1)
         limits.count_submitted(w, mine.demand, 1)

@@ -14,7 +14,7 @@ NOTHING = np.zeros(2)
 
 def filled(steps: int, capacity: int = 20) -> ReplayMemory:
     """Two environments that count; what is seen is the number of the step."""
-    memory = ReplayMemory({"at": np.zeros((2, 1), np.float32)}, capacity, seed=0)
+    memory = ReplayMemory({"at": np.zeros((2, 1), np.float32)}, capacity, 1, 1e9, 0)
     for step in range(steps):
         seen = {"at": np.full((2, 1), step, np.float32)}
         memory.add(seen, np.array([step, step]), NOTHING + step, NOTHING + 1, NOTHING > 0)

@@ -25,7 +25,13 @@ from dovetail.simulator.kernel.rows import NodeRow
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
 from tests.envs.scenes import Written, random_valid
 from tests.envs.selector_allocator.scenes import small_pair_pool
-from tests.oracles.selector_allocator import accrued, balanced, classes_for, waiting_jobs
+from tests.oracles.selector_allocator import (
+    accrued,
+    balanced,
+    classes_for,
+    own_runs,
+    waiting_jobs,
+)
 
 EVERYTHING = RewardWeights(wait=0.4, turnaround=0.3, bsld=0.2, utilisation=0.1)
 
@@ -41,7 +47,7 @@ def steps(envs: SelectorAllocatorVector, seen: Any, count: int) -> Iterator[tupl
         yield seen, float(rewards[0]), bool(ends[0]), infos
 
 
-def test_what_passes_between_two_decisions_is_charged_when_it_passes() -> None:
+def test_what_passes_beyond_the_base_pair_is_charged_when_it_passes() -> None:
     pool = small_pair_pool(weights=EVERYTHING)
     envs, weights = SelectorAllocatorVector(1, pool=pool), EVERYTHING.numbers()
     seen, _ = envs.reset(seed=1)
@@ -59,12 +65,11 @@ def test_what_passes_between_two_decisions_is_charged_when_it_passes() -> None:
                 break
             continue
         window = int(stage.playing[0])
-        passed = np.array(
-            accrued(
-                stage.worlds[0], int(pool.windows.carried[window]),
-                float(pool.windows.begin[window]), 44,
-            )
-        )  # fmt: skip
+        world, first = stage.worlds[0], int(pool.base_first[window])
+        about = int(pool.windows.carried[window]), float(pool.windows.begin[window]), 44
+        theirs = pool.base_runs[first : first + int(world["job_count"])]
+        passed = np.array(accrued(world, own_runs(world), *about))
+        passed = passed - np.array(accrued(world, theirs, *about))
         share = (passed - charged) / np.maximum(pool.base[window], 1)
         assert reward == pytest.approx(-float(weights @ share), abs=1e-9)
         charged = passed

@@ -175,6 +175,25 @@ exit 1"""
     ]
 
 
+def test_many_changes_are_shared_among_processes_and_each_gets_its_own_answer(
+    tmp_path: Path,
+) -> None:
+    script = f"""
+echo x >> {tmp_path}/started
+while read line; do
+  case "$line" in
+    @*) echo "invalid keyword: $line" >&2 ;;
+    *=7\\ *) echo "Job has already finished" >&2 ;;
+  esac
+done
+exit 1"""
+    program(tmp_path, "scontrol", script)
+    results = apply_changes(commands(tmp_path), [change(str(job)) for job in range(1, 201)])
+    assert [result.change.label for result in results if not result.done] == ["7"]
+    assert [result.change.label for result in results] == [str(job) for job in range(1, 201)]
+    assert len((tmp_path / "started").read_text().split()) > 1
+
+
 def test_a_scontrol_that_dies_is_sent_the_rest_once_more(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     script = f"""

@@ -9,7 +9,9 @@ import pytest
 from dovetail.live.backends.recorded import Fault, RecordedBackend
 from dovetail.live.backends.recorded.backend import ReadFault
 from dovetail.live.config import GuardrailConfig
+from dovetail.live.cycle.trouble import unbelievable
 from dovetail.live.model.mode import Mode
+from tests.live.journal.builders import at, waiting
 from tests.live.memory import full_cluster, steering_in_memory
 
 LIMITS = [50, 20, 40, 10, 30]
@@ -165,6 +167,18 @@ def test_a_queue_that_is_suddenly_empty_is_no_evidence(tmp_path: Path) -> None:
         backend.read_faults.append(ReadFault.EMPTY)
         controller.leave("the test says so")  # reads the queue once more, and gets nothing
     assert not cluster.site
+
+
+@pytest.mark.parametrize(("seconds", "believed"), [(60.0, False), (400.0, True)])
+def test_after_a_long_silence_it_is_no_wonder_that_most_jobs_are_gone(
+    seconds: float, believed: bool
+) -> None:
+    """A machine that stood still for longer than MinJobAge is no reason to leave active mode."""
+    later = at(1000.0 + seconds, waiting(99))
+    doubt = unbelievable(frozenset(range(40)), 1000.0, later, GuardrailConfig())
+    assert bool(doubt) is not believed
+    nothing = at(1000.0 + seconds)
+    assert unbelievable(frozenset(range(40)), 1000.0, nothing, GuardrailConfig())
 
 
 def test_a_job_that_slurm_forgot_is_let_go_by_slurm_s_own_word(tmp_path: Path) -> None:

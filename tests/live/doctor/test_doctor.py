@@ -64,7 +64,7 @@ def seen(jobs: tuple[LiveJob, ...], nodes: tuple[LiveNode, ...], **rest: object)
 def test_a_healthy_machine_gives_no_reason_to_complain() -> None:
     found = list(examine(HEALTHY))
     assert [item for item in found if item.level is not CheckLevel.OK] == []
-    assert len({item.name for item in found}) == len(found) == 24
+    assert len({item.name for item in found}) == len(found) == 25
 
 
 DEFERS = SETTINGS | {"SchedulerParameters": "defer"}
@@ -126,6 +126,12 @@ CASES: Mapping[str, tuple[Check, Facts, CheckLevel, str]] = {
     ),
     "no GPUs": (
         slurm.gpus_in_use, seen((JOB._replace(gpus=0, hosts=("n1", "n2")),), (NODE,)), PROBLEM, "n1"
+    ),
+    "unknown name": (
+        slurm.names,
+        replace(configured(act=ActConfig(exclude_qos=("urgnt",))),
+                snapshot=Snapshot(0.0, (JOB,), (NODE,), qos=("urgent",))),
+        PROBLEM, "urgnt",
     ),
     "root": (rights.rights, replace(HEALTHY, user="root"), WARNING, "more than"),
     "slurm user": (rights.rights, replace(HEALTHY, user="slurm"), WARNING, "more than"),

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dovetail.domain.promises import Finding, PromiseCheck
-from dovetail.domain.protection import wait_limits
+from dovetail.domain.protection import at_risk
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Glimpse, PromiseState, Situation
 from dovetail.live.model.decision import Decision, Hint
@@ -72,10 +72,16 @@ def breach(grouping: str, name: str, baseline: float = 4 * HOUR) -> PromiseState
     """A group that waits twice as long as under Slurm, its promise broken for an hour."""
     found = Finding(grouping, name, "p95", 100, baseline, 2 * baseline, 1.1 * baseline)
     check = PromiseCheck(broken=(found,))
-    return PromiseState(check, wait_limits(check), hours=1.0)
+    return PromiseState(check, at_risk(check), hours=1.0)
+
+
+def rare(grouping: str, name: str, hours: float = 1.2) -> PromiseState:
+    """A group of few jobs, whose jobs go first after so many hours."""
+    return PromiseState(rare={(grouping, name): hours * HOUR})
 
 
 BROKEN = breach("account", "biology")
+RARE = rare("account", "biology")
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,9 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
         compared_jobs=100,
         actual_wait=draw(st.sampled_from((math.nan, 100.0, 1000.0))),
         slurm_wait=draw(st.sampled_from((math.nan, 0.0, 500.0))),
-        promises=draw(st.sampled_from((None, PromiseState(), BROKEN, replace(BROKEN, hours=99.0)))),
+        promises=draw(
+            st.sampled_from((None, PromiseState(), RARE, BROKEN, replace(BROKEN, hours=99.0)))
+        ),
         waits=draw(st.sampled_from(({}, {"gpu": 3 * HOUR}, {"gpu": 6 * HOUR, "long": HOUR}))),
     )
     return Case(
@@ -129,7 +137,12 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
             untouched=dict.fromkeys(numbers[:left], "excluded: partition"),
         ),
         situation,
-        replace(GuardrailConfig(), displacement=draw(st.integers(1, 8)), starvation_factor=1.0),
+        replace(
+            GuardrailConfig(),
+            displacement=draw(st.integers(1, 8)),
+            starvation_factor=1.0,
+            starvation_floor=HOUR,
+        ),
     )
 
 

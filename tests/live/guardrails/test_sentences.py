@@ -79,20 +79,20 @@ def test_jobs_that_waited_far_beyond_their_partitions_p95_go_first() -> None:
         waiting(5, hours=6.0),
         waits={"gpu": 2.1 * HOUR, "debug": 1.0},
     )
-    ruling = rule("starvation", Decision((1, 5, 2, 4, 3)), situation)
+    ruling = rule("starvation", Decision((1, 5, 2, 4, 3)), situation, starvation_floor=HOUR)
     assert ruling.decision.order == (3, 2, 1, 5, 4)
     assert ruling.decision.reasons[3] == "waited 9.0 h, beyond 3 times the p95 of gpu (2.1 h)"
     assert ruling.verdict[1:] == (
         AMENDED,
         "2 jobs waited beyond 3 times their partition's p95 (gpu: 2.1 h) and 1.0 h: they go first",
     )
-    again = said("starvation", ruling.decision, situation)
+    again = said("starvation", ruling.decision, situation, starvation_floor=HOUR)
     assert again[0] is PASS
     assert again[1].endswith("they are first already")
 
 
 def test_nobody_starves_before_the_floor_or_while_nothing_is_measured() -> None:
-    rows = (waiting(1, hours=0.9), waiting(2, hours=90.0, partitions=("new",)))
+    rows = (waiting(1, hours=47.0), waiting(2, hours=90.0, partitions=("new",)))
     calm = (PASS, "no job has waited too long")
     assert said("starvation", Decision((1, 2)), situation_of(*rows)) == calm
     assert said("starvation", Decision((1, 2)), situation_of(rows[0], waits={"gpu": 1.0})) == calm

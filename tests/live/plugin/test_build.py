@@ -77,6 +77,21 @@ def test_a_plug_in_that_crashes_does_so_in_the_rehearsal(
         rehearse(bad, plugin_folders())
 
 
+def test_a_plug_in_of_another_micro_version_is_refused_by_the_rehearsal(
+    built_plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """22.05 says so and runs on without it, 24.11 ends: neither is a plug-in that works."""
+    possible()
+    monkeypatch.setattr("dovetail.live.plugin.rehearsal.PATIENCE", 6.0)
+    major, minor, micro = map(int, slurm_version().split("."))
+    source, other = tmp_path / "other.c", tmp_path / NAME
+    harmless = CRASHING.replace("*(volatile int *) 16 = 1;", "")
+    source.write_text(harmless.format(number=(major << 16) + (minor << 8) + micro + 1))
+    subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", other], check=True)
+    with pytest.raises(PluginRefused, match=r"(?s)the rehearsal failed.*[Ii]ncompatible"):
+        rehearse(other, plugin_folders())
+
+
 def test_the_command_shows_first_and_writes_nothing(slurm_source: Path, tmp_path: Path) -> None:
     possible()
     conf = tmp_path / "slurm.conf"

@@ -48,6 +48,7 @@ REPORT = CycleReport(
     failed=1,
     twin_difference=-0.2,
     twin_error=0.05,
+    model_drift=0.3,
 )
 
 
@@ -101,6 +102,7 @@ def test_a_scrape_tells_what_the_last_cycle_saw_and_did(metrics: Metrics) -> Non
     assert value(found, "moved_places_max") == 4
     assert value(found, "twin_difference_ratio") == -0.2
     assert value(found, "twin_error_ratio") == 0.05
+    assert value(found, "model_drift") == 0.3
     assert any(name == "dovetail_build_info" for name, _ in found)
     assert all(name.startswith("dovetail_") for name, _ in found)
 

@@ -11,14 +11,20 @@ from dovetail import load_trace
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import TraceError
 from dovetail.domain.estimates import Estimates
+from dovetail.domain.jobs import Bools
 from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
-from dovetail.live.twin.comparison import Order, compare_with_twin, slurm_order
+from dovetail.live.journal.records import EndedRun
+from dovetail.live.model.mode import Mode
+from dovetail.live.twin.comparison import compare_with_twin
+from dovetail.live.twin.order import Order, slurm_order
+from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
 from dovetail.live.twin.watch import MOST_BIAS, bias_of
 from dovetail.policies.policy import policy_named
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
+from tests.live.journal.builders import run, waiting
 
 SETTINGS = {
     "PriorityWeightAge": "1000",
@@ -82,6 +88,74 @@ def test_in_active_mode_the_twin_is_measured_by_our_order() -> None:
     since = float(real.trace.jobs.submit[0])
     assert compare_with_twin(active, since, OURS, slurm_order(SETTINGS)).error < 1e-9
     assert compare_with_twin(real, since, OURS, slurm_order(SETTINGS)).error > 0.05
+
+
+def seen_at(schedule: Schedule, now: float, rows: Bools) -> Schedule:
+    """Of these jobs what is known at that moment: those that wait start then, at the earliest."""
+    kept = np.flatnonzero(rows)
+    chunks = [
+        np.arange(schedule.chunk_offset[row], schedule.chunk_offset[row + 1])
+        if schedule.start[row] < now
+        else np.arange(0)
+        for row in kept.tolist()
+    ]
+    start, at = np.minimum(schedule.start[kept], now), np.concatenate(chunks).astype(np.int64)
+    return replace(
+        schedule,
+        trace=Trace(schedule.trace.jobs.take(kept), "seen"),
+        start=start,
+        end=start + schedule.trace.jobs.run[kept],
+        **{name: getattr(schedule, name)[kept] for name in ("estimate", "backfilled", "rejected")},
+        chunk_offset=np.cumsum([0, *map(len, chunks)]).astype(np.int64),
+        chunk_node=schedule.chunk_node[at],
+        chunk_gpus=schedule.chunk_gpus[at],
+        config={"active_share": 1.0},
+    )
+
+
+def test_jobs_that_still_run_or_wait_are_part_of_the_load_that_slurm_would_have_had() -> None:
+    """Without them the twin's Slurm has hardly a queue, and the trip-wire would raise an alarm."""
+    slurm = slurm_order(SETTINGS)
+    real, alone = recorded(OURS), recorded(slurm)
+    submit = real.trace.jobs.submit
+    now = float(submit[900])
+    truth = np.minimum(alone.start[:900], now) - submit[:900]
+    since, came = float(submit[0]), submit < now
+    whole = compare_with_twin(seen_at(real, now, came), since, OURS, slurm, now)
+    ended = compare_with_twin(seen_at(real, now, came & (real.end <= now)), since, OURS, slurm, now)
+    assert whole.slurm == pytest.approx(float(truth.mean()), rel=0.02)
+    assert ended.slurm < 0.7 * whole.slurm
+    assert whole.recorded == pytest.approx(
+        float(np.mean(np.minimum(real.start[:900], now) - submit[:900]))
+    )
+
+
+def test_pauses_between_jobs_are_found_and_lengthen_the_twins_waits() -> None:
+    slurm = replace(slurm_order(SETTINGS), backfill=Backfill.EASY)
+    quick = recorded(slurm)
+    jobs = quick.trace.jobs
+    slow = Trace(replace(jobs, run=jobs.run + 20.0), "slow")
+    estimates = Estimates("limit", jobs.limit + 20.0)
+    paused = simulate(
+        slow, quick.cluster, slurm.ordering, slurm.placement, slurm.backfill, estimates, HISTORY
+    )
+    real = replace(paused, trace=quick.trace, end=paused.end - 20.0)
+    twin = compare_with_twin(real, float(jobs.submit[0]), OURS, slurm)
+    assert twin.pause == pytest.approx(20.0, abs=1.0)
+    assert twin.error < 0.01
+
+
+def test_an_unfinished_job_takes_what_jobs_usually_take_of_their_limits() -> None:
+    ended = [EndedRun(run(n, 0.0, limit=1000.0), 250.0, "COMPLETED") for n in range(4)]
+    usual = UsualRun.of_ended(ended)
+    waits = waiting(8, limit=2000.0, gpus=2, tasks=3, priority=1)
+    running = run(7, 400.0, limit=1000.0)
+    held = waiting(9, gpus=1, reason="JobHeldUser")
+    found = unfinished_runs(usual, [running], [waits, held], 600.0, Mode.ACTIVE)
+    assert [(each.run.job, each.run.start, each.end) for each in found] == [
+        (7, 400.0, 800.0),  # half-way after 200 s
+        *[(8, 600.0, 1100.0)] * 3,
+    ]
 
 
 def test_too_few_jobs_are_no_comparison() -> None:

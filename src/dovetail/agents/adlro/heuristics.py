@@ -13,9 +13,11 @@ import numpy as np
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.registry import Registry
 from dovetail.envs.batch import Seen
+from dovetail.envs.gpu_assignment.by_type import choice_mask, facts_of, gpu_actions
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.gpu_assignment.kernel import GPU_FEATURES, JOB_FEATURES
-from dovetail.policies.learned.assignment_network import PRIOR_WAIT, pair_features, prior_of_pairs
+from dovetail.policies.learned.assignment_facts import describe_assignment
+from dovetail.policies.learned.assignment_network import PRIOR_WAIT, prior_of_pairs
 
 Assigner = Callable[[Seen], Ints]
 """From what all environments show to an action for each."""
@@ -155,11 +157,12 @@ def index(config: GpuAssignmentConfig) -> Assigner:
     """The pair that loses least against where the job would end first: the network's prior."""
 
     def assign(seen: Seen) -> Ints:
-        scores = prior_of_pairs(pair_features(seen["gpus"], seen["jobs"], seen["speeds"]))
+        features = describe_assignment(facts_of(seen))
+        scores = prior_of_pairs(features)
         wait = np.full((len(scores), 1), -PRIOR_WAIT)
         values = np.concatenate([scores.reshape(len(scores), -1), wait], axis=1)
-        best: Ints = np.where(seen["mask"] > 0, values, -np.inf).argmax(axis=1)
-        return best
+        best = np.where(choice_mask(features, seen), values, -np.inf).argmax(axis=1)
+        return gpu_actions(seen, best)
 
     return assign
 

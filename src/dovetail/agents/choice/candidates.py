@@ -14,15 +14,15 @@ from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request, Summary
 
-BY_ESTIMATE = ("saf", "sjf", "wfp3")
+BY_ESTIMATE = ("saf", "saf-1.5", "saf-2", "sjf")
 """Orderings that go by an estimate: what of the prediction that is matters to them.
 
 F1 is none of them: it counts from when a replay began, so that on a part of a history it is another
 order than on all of it. On KTH it led the validation part by 14 % and doubled the slowdown later.
 """
 
-BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "unicep")
-"""Orderings that do not, or hardly; qssf has a prediction of its own."""
+BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "wfp3", "unicep")
+"""Orderings that do not, or more by waiting; qssf has a prediction of its own."""
 
 ORDER = ("log-mean", "mean", "median", "q80", "gittins", "smith")
 RESERVE = ("q80", "median", "q90")

@@ -1,9 +1,9 @@
-"""The cells of a history: its validation part at several loads, its learning part for learning."""
+"""The cells of a history: weeks from all over it to choose on, its validation part to judge on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,9 @@ LOADS = (0.9, 1.0, 1.1)
 LONGEST = 12_000
 """Jobs that are measured at most, the last ones."""
 
+SETTLED = 0.2
+"""Share of a history, at its beginning, in which predictions still learn: no choice rests on it."""
+
 
 @dataclass(frozen=True, slots=True)
 class CellConfig:
@@ -30,13 +33,14 @@ class CellConfig:
     estimates: str = "predicted"
     loads: tuple[float, ...] = LOADS
     jitters: int = 2  # ways in which arrivals are a little other, at each load
+    windows: int = 4  # parts of a history before the validation part that are chosen on, too
     longest: int = LONGEST
     before: float = 2.0  # jobs replayed before the measured ones, as a multiple of these
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.jitters < 1 or not self.loads:
-            raise ConfigError("expected one load and one jitter or more")
+        if self.jitters < 1 or self.windows < 1 or not self.loads:
+            raise ConfigError("expected one load, one jitter and one window or more")
         if self.longest < 1:
             raise ConfigError(f"longest is {self.longest}, expected 1 or more")
 
@@ -78,6 +82,24 @@ def validation_cells(history: SiteHistory, config: CellConfig) -> Iterator[Repla
         for load in config.loads:
             seed = int(random.integers(1 << 31))
             yield cut(history, begin, len(history.trace), first, load, seed)
+
+
+def choice_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCell]:
+    """The validation part at every load, and as long windows of before, from all over the history.
+
+    Nothing is fitted by a choice, and predictions know the past only, so that all that is known
+    may be chosen on: other weeks say more than the last ones again with other jitters.
+    """
+    recent = list(validation_cells(history, replace(config, jitters=1)))
+    yield from recent
+    measured = len(recent[0].trace) - recent[0].first
+    settled, until = round(SETTLED * len(history.trace)), history.learning
+    random = np.random.default_rng(config.seed + 1)
+    stops = np.linspace(settled + measured, until, config.windows).round().astype(int)
+    for number, stop in enumerate(stops.tolist()):
+        begin = max(0, stop - measured - round(config.before * measured))
+        load, seed = config.loads[-1 - number % len(config.loads)], int(random.integers(1 << 31))
+        yield cut(history, begin, stop, stop - measured - begin, load, seed)
 
 
 def cut(

@@ -36,7 +36,7 @@ FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
 
 
-EARLY = 2
+EARLY = 3
 """Cells that candidates are first played on, at least one of each site."""
 
 

@@ -1,15 +1,15 @@
 """Deep Q-learning on one page: act, remember, learn; never an action that the mask rules out.
 
 After every step of all environments a few batches are drawn from memory. The value of a decision
-is pulled towards its reward plus the value of the best valid decision that follows, discounted by
-the time in between. Rewards count against what is usual in that time: else values are large, and
-to put all costs off by waiting looks like a gain.
+is pulled towards the rewards of a few steps plus the value of the best valid decision that follows,
+discounted by the time in between. Rewards count against what is usual in that time: else values are
+large, and to put all costs off by waiting looks like a gain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -55,15 +55,15 @@ class DqnLearner:
 
     def __init__(
         self, network: Callable[[], nn.Module], steps: Steps, config: DqnConfig,
-        guide: Callable[[Seen], Ints],
+        guide: Callable[[], Ints],
     ) -> None:  # fmt: skip
         torch.manual_seed(config.seed)
         self.config, self.steps, self.guide = config, steps, guide
         self.online, self.target = network(), network()
         self.target.load_state_dict(self.online.state_dict())
-        self._optimiser = torch.optim.Adam(self.online.parameters(), config.learning_rate)
-        self._memory = ReplayMemory(steps.seen, config.memory, config.seed)
+        self._optimiser = torch.optim.Adam(self._groups(), config.learning_rate)
         self._random = np.random.default_rng(config.seed)
+        self.inputs: tuple[str, ...] = self.online.inputs  # type: ignore[assignment]
         self._loss, self._rewards, self._seconds = 0.0, 0.0, 1.0
 
     def train(self, report: Callable[[DqnProgress], None] = lambda progress: None) -> nn.Module:
@@ -72,11 +72,12 @@ class DqnLearner:
         for environment in range(steps.count):
             steps.follow(environment, self._random)
         steps.begin()
+        self._memory = self._new_memory()
         turns = max(1, config.steps // steps.count)
         for turn in range(turns):
             share = turn / turns
             exploration = self._exploration(share)
-            seen = {name: part.copy() for name, part in steps.seen.items()}
+            seen = {name: steps.seen[name].copy() for name in self.inputs}
             actions = self._act(seen, exploration)
             for environment in range(steps.count):
                 steps.follow(environment, self._random)
@@ -86,9 +87,21 @@ class DqnLearner:
             self._memory.add(seen, actions, steps.rewards, steps.elapsed, steps.dones)
             if (turn + 1) * steps.count >= config.warm_up:
                 self._learn(share)
-            if turn % 100 == 99:
+            if turn % 20 == 19:
                 report(DqnProgress((turn + 1) * steps.count, config.steps, exploration, self._loss))
         return self.online
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """The value of a situation, which may have to settle first, and all else."""
+        named = list(self.online.named_parameters())
+        value = [part for name, part in named if name.startswith("value.")]
+        others = [part for name, part in named if not name.startswith("value.")]
+        return [{"params": value}, {"params": others}]
+
+    def _new_memory(self) -> ReplayMemory:
+        config, seen = self.config, self.steps.seen
+        shown = {name: seen[name] for name in self.inputs}
+        return ReplayMemory(shown, config.memory, config.returns, config.horizon, config.seed)
 
     def _exploration(self, share: float) -> float:
         fallen = min(1.0, share / max(self.config.explored, 1e-9))
@@ -105,14 +118,14 @@ class DqnLearner:
         chance = self._random.random(seen["mask"].shape) * seen["mask"]
         actions[explored] = chance[explored].argmax(axis=1)
         if len(guided):
-            actions[guided] = self.guide({name: part[guided] for name, part in seen.items()})
+            actions[guided] = self.guide()[guided]
         return actions
 
     def _learn(self, share: float) -> None:
         config = self.config
         rate = config.learning_rate + (config.last_rate - config.learning_rate) * share
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
+        value, others = self._optimiser.param_groups
+        value["lr"], others["lr"] = rate, 0.0 if share < config.settling else rate
         for _ in range(config.updates):
             if config.prioritised:
                 batch = self._memory.draw_by_error(config.batch)
@@ -148,11 +161,9 @@ class DqnLearner:
             following = values.gather(1, best)[:, 0]
         else:
             following = values.max(dim=1).values
-        going_on = torch.from_numpy(~batch.ended & batch.after["mask"].any(axis=1)).float()
-        usual = self._rewards / self._seconds * batch.elapsed
-        rewards = torch.from_numpy(batch.rewards - usual).float()
-        discount = torch.from_numpy(np.exp(-batch.elapsed / self.config.horizon)).float()
-        return rewards + discount * going_on * following
+        usual = self._rewards / self._seconds
+        rewards = torch.from_numpy(batch.rewards - usual * batch.seconds).float()
+        return rewards / self.config.scale + torch.from_numpy(batch.discount).float() * following
 
 
 @torch.no_grad()

@@ -13,14 +13,14 @@ PRIORITY_POWER, FLOOR = 0.6, 1e-3
 
 
 class Remembered(NamedTuple):
-    """A batch of decisions; `rows` names them for `rate`."""
+    """A batch of decisions, each with what came of it over several steps; `rows` are for `rate`."""
 
     seen: Seen
     actions: Ints
-    rewards: Floats
-    elapsed: Floats  # seconds until what comes after
+    rewards: Floats  # of all these steps, discounted
+    seconds: Floats  # that they took, discounted alike
+    discount: Floats  # of what comes after; 0: the episode ended before
     after: Seen
-    ended: Bools
     weights: Floats  # by which errors count, 1 unless prioritised
     rows: Ints
 
@@ -28,9 +28,10 @@ class Remembered(NamedTuple):
 class ReplayMemory:
     """What follows a decision is the next row of the same environment, so it is stored once."""
 
-    def __init__(self, seen: Seen, capacity: int, seed: int) -> None:
+    def __init__(self, seen: Seen, capacity: int, steps: int, horizon: float, seed: int) -> None:
         self.environments = len(next(iter(seen.values())))
-        self.length = max(2, capacity // self.environments)
+        self.length = max(2 * steps + 2, capacity // self.environments)
+        self.steps, self.horizon = steps, horizon
         shape = (self.length, self.environments)
         self._seen = {
             name: np.zeros((self.length, *part.shape), np.float16 if part.dtype == np.float32 else
@@ -58,15 +59,17 @@ class ReplayMemory:
 
     def draw(self, count: int) -> Remembered:
         """Decisions at random, all alike."""
-        usable = self.length - 1 if self._full else self._at - 1
-        steps = self._random.integers(0, usable, count)
+        usable = (self.length if self._full else self._at) - self.steps
+        chosen = self._random.integers(0, usable, count)
         first = self._at if self._full else 0
-        return self._batch((first + steps) % self.length, self._chosen(count), np.ones(count))
+        environments = self._random.integers(0, self.environments, count)
+        return self._batch((first + chosen) % self.length, environments, np.ones(count))
 
     def draw_by_error(self, count: int) -> Remembered:
         """Decisions with large errors more often, and with a smaller weight each."""
         weight = self._priority**PRIORITY_POWER
-        weight[(self._at - 1) % self.length] = 0.0  # of the last one it is not known what follows
+        latest = (self._at - 1 - np.arange(self.steps)) % self.length
+        weight[latest] = 0.0  # of the latest it is not known what follows
         total = np.cumsum(weight.ravel())
         rows = np.searchsorted(total, self._random.random(count) * total[-1], side="right")
         share = weight.ravel()[rows] / total[-1]
@@ -78,18 +81,23 @@ class ReplayMemory:
         """Note how wrong the network was about these."""
         self._priority.ravel()[rows] = np.abs(errors) + FLOOR
 
-    def _chosen(self, count: int) -> Ints:
-        return self._random.integers(0, self.environments, count)
-
     def _batch(self, steps: Ints, environments: Ints, weights: Floats) -> Remembered:
-        later = (steps + 1) % self.length
+        rewards, seconds = np.zeros(len(steps)), np.zeros(len(steps))
+        discount, at = np.ones(len(steps)), steps
+        for _ in range(self.steps):
+            elapsed = self._elapsed[at, environments]
+            rewards += discount * self._rewards[at, environments]
+            seconds += discount * elapsed
+            discount = discount * np.exp(-elapsed / self.horizon)
+            discount = np.where(self._ended[at, environments], 0.0, discount)
+            at = (at + 1) % self.length
         return Remembered(
             {name: part[steps, environments] for name, part in self._seen.items()},
             self._actions[steps, environments],
-            self._rewards[steps, environments],
-            self._elapsed[steps, environments],
-            {name: part[later, environments] for name, part in self._seen.items()},
-            self._ended[steps, environments],
+            rewards,
+            seconds,
+            discount,
+            {name: part[at, environments] for name, part in self._seen.items()},
             weights,
             steps * self.environments + environments,
         )

@@ -39,6 +39,9 @@ from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, sa
 from dovetail.policies.learned.families import FAMILIES, Family, Learned, PlacementWeights
 from dovetail.policies.ordering.index import IndexWeights
 
+POWERS = {"sjf": 0.0, "saf": 1.0, "saf-1.5": 1.5, "saf-2": 2.0}
+"""Orders that an index can begin as, by what power of the size counts in them."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
@@ -127,7 +130,7 @@ def start_at(family: Family, choice: PolicyCandidate) -> Floats:
     """The vector of an index nearest to a choice; a network begins as SAF."""
     if family.name != "index":
         return family.start
-    weights = IndexWeights(gpus=0.0 if choice.order == "sjf" else 1.0)
+    weights = IndexWeights(gpus=POWERS.get(choice.order, 1.0))
     placed = PlacementWeights(place_later=1.0 if choice.placement == "lifetime" else 0.0)
     return np.array([*astuple(weights), *astuple(placed)])
 

@@ -21,7 +21,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from dovetail.agents.history import refuse_other
 from dovetail.agents.ppo.learner import Ppo, Update
-from dovetail.agents.ppo.rollout import Environments, play_best
+from dovetail.agents.ppo.rollout import Environments
 from dovetail.agents.training_run import TrainingProgress, TrainingRun, TrainingSchedule
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.output import replacing
@@ -48,7 +48,6 @@ class PpoRun(TrainingRun[P]):
     kind: str  # of the checkpoint
     learner: Ppo
     environments: Environments
-    validation: Environments  # one for each window
 
     def __init__(
         self, folder: Path, settings: PpoSettings, facts: dict[str, Any], estimates: str
@@ -61,6 +60,10 @@ class PpoRun(TrainingRun[P]):
     @abstractmethod
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         """The actor as a checkpoint holds it."""
+
+    @abstractmethod
+    def measure(self) -> float:
+        """How good the actor is on jobs that it never learned from; higher is better."""
 
     def resume(self) -> bool:
         path = self.folder / STATE_FILE
@@ -92,9 +95,7 @@ class PpoRun(TrainingRun[P]):
         return update.gap
 
     def keep_if_best(self) -> bool:
-        every_window = np.arange(self.validation.num_envs)
-        seen, _ = self.validation.reset(options={"window": every_window})
-        gap = float(play_best(self.validation, self.learner.actor, seen).mean())
+        gap = self.measure()
         if self.logs is not None:
             self.logs.add_scalar("gap/validation", gap, self.epoch)
         if gap <= self.best:
@@ -106,7 +107,6 @@ class PpoRun(TrainingRun[P]):
 
     def close(self) -> None:
         self.environments.close()
-        self.validation.close()
         if self.logs is not None:
             self.logs.close()
 

@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -21,6 +22,7 @@ from dovetail.agents.choice.cells import SiteHistory
 from dovetail.agents.history import facts
 from dovetail.agents.ppo.learner import Ppo
 from dovetail.agents.ppo.networks import KernelActor, QueueCritic
+from dovetail.agents.ppo.rollout import play_best
 from dovetail.agents.ppo.run import PpoRun, one_thread
 from dovetail.agents.replays import ReplayCell
 from dovetail.agents.rltune.config import RltuneConfig
@@ -107,6 +109,15 @@ class _RltuneRun(PpoRun[RltuneProgress]):
         if rule is not None:
             self.actor.follow(rule)
         self.learner = Ppo(self.actor, critic, config.ppo)
+
+    def measure(self) -> float:
+        every_window = np.arange(self.validation.num_envs)
+        seen, _ = self.validation.reset(options={"window": every_window})
+        return float(play_best(self.validation, self.actor, seen).mean())
+
+    def close(self) -> None:
+        super().close()
+        self.validation.close()
 
     def progress(self, loss: float) -> RltuneProgress:
         config = self.config

@@ -27,13 +27,17 @@ class SelectorAllocatorSettings:
     turnaround: float = 0.0
     bsld: float = 0.5
     utilisation: float = 0.0
-    imitated: int = 60  # episodes of the base pair that are imitated before learning
+    imitated: int = 60  # episodes of a base pair that is no linear rule, imitated before learning
     imitation_passes: int = 4  # over them
+    search_epochs: int = 12  # of the search for linear rules before PPO; 0: none
+    population: int = 12  # of that search
+    batch: int = 4  # replays that every candidate of an epoch plays
+    replays: int = 8  # to draw from
+    replay_length: int = 4000  # jobs of a replay
     epochs: int = 30
     episodes_per_epoch: int = 60
     length: int = 256  # jobs of an episode
     windows: int = 192  # to draw episodes from
-    validation_windows: int = 48
     environments: int = 30  # played side by side
     estimates: str = "predicted"
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
@@ -47,10 +51,15 @@ class SelectorAllocatorSettings:
         promised_tail(self.promises)
         for name in (
             "imitated", "imitation_passes", "epochs", "episodes_per_epoch", "length", "windows",
-            "validation_windows", "environments", "validate_every", "patience",
+            "environments", "validate_every", "patience", "batch", "replays", "replay_length",
         ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")
+        if self.search_epochs < 0 or self.population < 4:
+            raise ConfigError(
+                f"search_epochs is {self.search_epochs} and population {self.population}, expected "
+                "0 or more, and 4 or more"
+            )
         if self.seed < 0:
             raise ConfigError(f"seed is {self.seed}, expected 0 or more")
         if LEARNED not in (self.selector, self.allocator):

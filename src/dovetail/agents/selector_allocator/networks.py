@@ -17,6 +17,10 @@ from dovetail.policies.node_features import NODE_FEATURES
 from dovetail.policies.placement.allocator import NARROW, WIDE
 from dovetail.policies.selections import ALL
 
+FIRST_WAY = 20.0
+"""What it counts that a gang runs in the first way that has room, as with every preference: more
+than free GPUs can, and no more than learning can overcome. Other ways may be better ones."""
+
 POOLED = 32
 """Units in which the rows of a decision are summed up for the critic."""
 
@@ -39,10 +43,12 @@ class NodeActor(nn.Module):
         logits: torch.Tensor = self.logit(hidden) + self.skip(rows)
         return logits.squeeze(1)
 
-    def follow_best_fit(self, temperature: float) -> None:
-        """Begin as a linear rule: the fewer GPUs are free, the better."""
+    def follow(self, free: float, later: float) -> None:
+        """Begin as a linear rule: few free GPUs are good, and that the node is idle no later."""
         with torch.no_grad():
-            self.skip.weight[0, NODE_FEATURES.index("free_count")] = -temperature
+            self.skip.weight[0, NODE_FEATURES.index("free_count")] = -free
+            self.skip.weight[0, NODE_FEATURES.index("later")] = -later
+            self.skip.weight[0, NODE_FEATURES.index("other_way")] = -FIRST_WAY
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Weights as policies.placement.allocator takes them; no torch is needed there."""

@@ -3,13 +3,15 @@
     dovetail train --agent selector-allocator --trace history.parquet --cluster cluster.toml
     dovetail train --agent selector-allocator --set selector=saf …    # the allocator alone
 
-Both begin by imitating the base pair: the ordering and the placement that were chosen, or those
-named in the place of a half. The first eight ninths of what is known make the windows to learn in,
-the last ninth those by which the best networks are chosen.
+Both begin as the base pair: the ordering and the placement that were chosen, or those named in the
+place of a half. A search over replays improves their linear parts, PPO the networks. The first
+eight ninths of what is known are learned from; replays of the last ninth choose the best networks,
+and whether the pair, the selector or the allocator alone is handed to the gate.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,14 +26,17 @@ from dovetail.agents.history import facts
 from dovetail.agents.ppo.learner import Ppo
 from dovetail.agents.ppo.run import STATE_FILE, PpoRun, one_thread
 from dovetail.agents.replays import ReplayCell
-from dovetail.agents.rltune.starts import saf
 from dovetail.agents.selector_allocator.config import (
     FROZEN,
     LEARNED,
     SelectorAllocatorSettings,
 )
+from dovetail.agents.selector_allocator.halves import best_halves
 from dovetail.agents.selector_allocator.imitation import imitate
+from dovetail.agents.selector_allocator.linear_search import LinearParts, LinearSearch
 from dovetail.agents.selector_allocator.networks import PairActor, PairCritic
+from dovetail.agents.selector_allocator.replays import KIND, PairReplays, open_replays
+from dovetail.agents.selector_allocator.starts import ALLOCATOR_SCALE, SELECTOR_SCALE, begin_as
 from dovetail.agents.training import Lesson
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
@@ -40,13 +45,10 @@ from dovetail.envs.selector_allocator.pool import SelectorAllocatorPool
 from dovetail.envs.selector_allocator.vector import SelectorAllocatorVector
 from dovetail.envs.windows import TraceWindows
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint
-from dovetail.policies.selections import ALL
 
-TEMPERATURE = 2.0
-"""Of the selector's start as SAF, before it imitates."""
-
-PACKING = 30.0
-"""The same of the allocator's start as best-fit; imitation has only to refine it."""
+CONGESTED = 60.0
+"""Seconds of mean wait from which on a window is learned from: rewards are shares of what the base
+pair's jobs wait, and where that is a few seconds one job outweighs a thousand elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +80,16 @@ def learn(lesson: Lesson, config: SelectorAllocatorSettings) -> Checkpoint:
         **facts("selector-allocator", config, [history.site]),
         "estimates": lesson.choice.estimates,
     }
-    run = _PairRun(lesson, history, config, about)
-    with one_thread(), closing(run):
-        run.go_on(lesson.report)
-    return load_checkpoint(lesson.folder)
+    with open_replays(lesson, history, config) as replays, one_thread():
+        with closing(_PairRun(lesson, history, config, about, replays)) as run:
+            run.go_on(lesson.report)
+        return best_halves(load_checkpoint(lesson.folder), lesson.choice, replays)
 
 
 class _PairRun(PpoRun[PairProgress]):
     """Two heads, one critic, and windows in which the base pair's jobs wait."""
 
-    kind = "selector-allocator"
+    kind = KIND
 
     def __init__(
         self,
@@ -95,40 +97,47 @@ class _PairRun(PpoRun[PairProgress]):
         history: SiteHistory,
         config: SelectorAllocatorSettings,
         facts: dict[str, Any],
+        replays: PairReplays,
     ) -> None:
         choice = lesson.choice
         super().__init__(lesson.folder, config, facts, choice.estimates)
-        self.config = config
+        self.config, self.replays = config, replays
         networks = (LEARNED, FROZEN)
         self.order = choice.order if config.selector in networks else config.selector
         self.place = choice.placement if config.allocator in networks else config.allocator
-        cluster, known = history.site.cluster, len(history.trace)
+        cluster = history.site.cluster
         told = ReplayCell(history.trace, cluster, history.forecast, 0, config.seed).told(
             choice.estimates
         )
-        learning, validation = slice(0, history.learning), slice(history.learning, known)
-        pool = self._pool(history, told, learning, config.windows, config.seed)
+        pool = self._pool(history, told)
         self.environments = SelectorAllocatorVector(config.environments, pool=pool, copy=False)
-        pool = self._pool(history, told, validation, config.validation_windows, config.seed + 1)
-        self.validation = SelectorAllocatorVector(len(pool), pool=pool, copy=False)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             self.actor, critic = PairActor(), PairCritic()
-        self.actor.selector.follow(saf(ALL, cluster.total_gpus, TEMPERATURE))
-        self.actor.allocator.follow_best_fit(PACKING)
+        self.linear = begin_as(self.actor, self.order, self.place, cluster.total_gpus)
         self.learner = Ppo(self.actor, critic, config.ppo)
 
     def go_on(self, report: Any) -> None:
-        """Imitate first, unless an earlier training is gone on with."""
+        """Imitate and search first, unless an earlier training is gone on with."""
         if not (self.folder / STATE_FILE).exists():
             config = self.config
-            with one_thread():
+            if not self.linear:
                 imitate(
                     self.actor, self.environments, config.imitated, config.imitation_passes,
                     np.random.default_rng((config.seed, 1 << 20)),
                 )  # fmt: skip
+            if config.search_epochs > 0:
+                parts = LinearParts([(half.skip, scale) for half, scale in self._learners()])
+                LinearSearch(
+                    self.folder, self.facts, parts, self.arrays, self.replays, config
+                ).run()
         self._freeze()
         super().go_on(report)
+
+    def measure(self) -> float:
+        """How much better than the choice the exported networks are on validation replays."""
+        loss = self.replays.validate(self.arrays()).loss
+        return 0.0 if math.isnan(loss) else -loss
 
     def progress(self, loss: float) -> PairProgress:
         base = f"{self.order}@{self.place}"
@@ -147,24 +156,34 @@ class _PairRun(PpoRun[PairProgress]):
             found["placement"] = np.array(self.place)
         return found
 
-    def _freeze(self) -> None:
+    def _learners(self) -> list[tuple[Any, float]]:
+        """The networks that learn, and the scales of their linear parts."""
         halves = (
-            (self.actor.selector, self.config.selector),
-            (self.actor.allocator, self.config.allocator),
+            (self.actor.selector, SELECTOR_SCALE, self.config.selector),
+            (self.actor.allocator, ALLOCATOR_SCALE, self.config.allocator),
         )
-        for half, how in halves:
-            for part in half.parameters():
-                part.requires_grad_(how == LEARNED)
+        return [(half, scale) for half, scale, how in halves if how == LEARNED]
 
-    def _pool(
-        self, history: SiteHistory, told: Estimates, rows: slice, count: int, seed: int
-    ) -> SelectorAllocatorPool:
-        trace, config = history.trace.slice(rows.start, rows.stop), self.config
+    def _freeze(self) -> None:
+        self.actor.requires_grad_(False)
+        for half, _ in self._learners():
+            half.requires_grad_(True)
+
+    def _pool(self, history: SiteHistory, told: Estimates) -> SelectorAllocatorPool:
+        rows, config = slice(0, history.learning), self.config
+        trace = history.trace.slice(rows.start, rows.stop)
         windows = TraceWindows(
             trace, history.site.cluster, min(config.length, len(trace)), told.take(rows)
         )
         return SelectorAllocatorPool(
             SelectorAllocatorConfig(
-                windows, self.order, self.place, config.asked, config.weights, count, seed
+                windows,
+                self.order,
+                self.place,
+                config.asked,
+                config.weights,
+                config.windows,
+                config.seed,
+                CONGESTED,
             )
         )

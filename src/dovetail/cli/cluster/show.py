@@ -42,6 +42,11 @@ def cluster_show(
     if cluster.partitions:
         console.print()
         console.print(_partitions(cluster))
+    if cluster.outages or cluster.reservations:
+        console.print(
+            f"\n{len(cluster.outages):,} outages and {len(cluster.reservations):,} reservations "
+            "of nodes"
+        )
 
 
 def _kinds(cluster: Cluster) -> Table:

@@ -23,10 +23,19 @@ def models_challenge(
     trace: TraceOption,
     cluster: ClusterOption,
     store: StoreOption = DEFAULT_STORE,
-    epochs: Annotated[int, typer.Option("--epochs", metavar="N", min=1, help="Of training.")] = 20,
-    length: Annotated[
-        int, typer.Option("--length", metavar="N", min=1, help="Jobs of one replay.")
-    ] = 30_000,
+    agent: Annotated[
+        str,
+        typer.Option("--agent", metavar="NAME", help="What trains it, as in `dovetail train`."),
+    ] = "evolution",
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the agent; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     memory: Annotated[
         float, typer.Option("--memory", metavar="GB", help="That the training may take.")
     ] = 4.0,
@@ -42,18 +51,20 @@ def models_challenge(
     \b
     Example:
       dovetail models challenge index --trace recent.parquet --cluster cluster.toml
+      dovetail models challenge mixed --agent adlro --trace recent.parquet --cluster cluster.toml
     """
     import tempfile
     from pathlib import Path
 
+    from dovetail.agents.catalogue import AGENTS
     from dovetail.models.background import BackgroundTraining, train_in_background
 
+    settings = AGENTS[agent].parse_settings(more or ())
     opened = open_store(store)
     with tempfile.TemporaryDirectory() as folder:
         task = BackgroundTraining(
             trace, cluster, str(Path(folder) / "model"),
-            settings={"epochs": epochs, "length": length},
-            memory_gb=memory, seconds=60.0 * minutes,
+            agent, settings, memory_gb=memory, seconds=60.0 * minutes,
         )  # fmt: skip
         version = opened.add(name, train_in_background(task))
     opened.promote(name, version, held(opened, name, version, trace, cluster), who())

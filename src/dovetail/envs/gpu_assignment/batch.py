@@ -116,6 +116,19 @@ class GpuAssignmentBatch:
         self.state.actions[:] = chosen
         kernel.step(self._kept.address)
 
+    def charged(self, horizon: float) -> NDArray[np.float64]:
+        """Rewards of the last step for a learner with this horizon, in seconds: what a job costs
+        while it runs is charged when it starts.
+
+        Discounted, that is the same sum as seconds charged as they pass; but the choice that
+        caused them gets them at once, not mixed with those of all other jobs.
+        """
+        state, play = self.state, self.pool.play
+        ahead = -horizon * np.expm1(-state.begun / horizon)
+        spent = ahead + state.waited + play.idle_weight * state.idle
+        charged: NDArray[np.float64] = -spent / play.scale
+        return charged
+
     def running(self) -> dict[str, NDArray[Any]]:
         return {"episode": self.state.playing.copy()}
 
@@ -153,7 +166,9 @@ def _new_state(pool: AssignmentPool, count: int) -> kernel.AssignmentState:
         counts=np.zeros(count, np.int64),
         recent=np.zeros((count, gpus)),
         idle=np.zeros(count),
-        present=np.zeros(count),
+        waited=np.zeros(count),
+        ran=np.zeros(count),
+        begun=np.zeros(count),
         gpus=seen,
         jobs=np.zeros((count, shown, kernel.JOB_FEATURES + len(config.kinds)), np.float32),
         speeds=np.zeros((count, shown, gpus), np.float32),

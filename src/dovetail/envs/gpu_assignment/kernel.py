@@ -54,8 +54,10 @@ class AssignmentState(NamedTuple):
     rows: Ints  # [environments, shown] jobs behind the actions
     counts: Ints  # [environments] how many
     recent: Floats  # [environments, GPUs] share of the recent past that each was busy
-    idle: Floats  # [environments] idle GPU seconds since the last decision
-    present: Floats  # [environments] seconds that jobs waited or ran since the last decision
+    idle: Floats  # [environments] idle GPU seconds of the step
+    waited: Floats  # [environments] seconds that jobs waited in the step, all together
+    ran: Floats  # [environments] the same for jobs that ran
+    begun: Floats  # [environments] seconds that the job just started will truly run; 0: none was
     gpus: Singles  # [environments, GPUs, features]
     jobs: Singles  # [environments, shown, features]
     speeds: Singles  # [environments, shown, GPUs] believed
@@ -132,16 +134,17 @@ def step(at: int) -> None:
         w = state.worlds[e]
         action, wait = state.actions[e], state.mask.shape[1] - 1
         began = w.now
+        state.waited[e] = state.ran[e] = state.idle[e] = state.begun[e] = 0.0
         if action == wait:
             advance(state, play, e)
         else:
             gpus = state.gpus.shape[1]
             job = state.rows[e, action // gpus]
             assign(w, play.rules, job, action % gpus)
+            state.begun[e] = run_of(w, job).end - w.now
         while not is_decision(w) and next_time(w) < math.inf:
             advance(state, play, e)
-        spent = state.present[e] + play.idle_weight * state.idle[e]
-        state.present[e] = state.idle[e] = 0.0
+        spent = state.waited[e] + state.ran[e] + play.idle_weight * state.idle[e]
         if not is_decision(w):
             spent += still_to_run(w)
         state.rewards[e] = -spent / play.scale
@@ -184,7 +187,8 @@ def advance(state: AssignmentState, play: AssignmentRules, e: int) -> None:
     now = next_time(w)
     elapsed = now - w.now
     state.idle[e] += elapsed * w.free_gpus
-    state.present[e] += elapsed * (count_waiting(w) + w.node_count - w.free_gpus)
+    state.waited[e] += elapsed * count_waiting(w)
+    state.ran[e] += elapsed * (w.node_count - w.free_gpus)
     keep = math.exp(-elapsed / MEMORY)
     for g in range(w.node_count):
         busy = 1.0 - node(w, g).gpus
@@ -288,10 +292,10 @@ def _begin(
     state.words[e] = episodes.worlds[episode]
     state.words[e, ADDRESSES:] += state.home[e]
     state.recent[e] = 0.0
-    w = state.worlds[e]
+    w, idle = state.worlds[e], state.idle[e]
     while not is_decision(w):
         advance(state, play, e)
-    state.idle[e] = state.present[e] = 0.0  # before the first job there is nothing to assign
+    state.idle[e] = idle  # before the first job there is nothing to assign
     look(state, episodes, play, e)
 
 

@@ -158,7 +158,10 @@ def _new_pair(pool: SelectorAllocatorPool, count: int) -> PairState:
         filled=np.zeros(count, np.int64),
         charged=np.zeros((count, metrics)),
         final=np.zeros((count, metrics)),
+        expected=np.zeros((count, metrics)),
         base=np.maximum(pool.base, 1.0),
+        base_runs=pool.base_runs,
+        base_first=pool.base_first,
         weights=config.weights.numbers(),
         asked=np.array([name in config.asked for name in AGENT_NAMES], np.int64),
     )

@@ -34,6 +34,7 @@ class SelectorAllocatorConfig:
     weights: RewardWeights = RewardWeights()  # noqa: RUF009 - it is frozen
     pool: int = 64  # windows that are kept ready; every episode is one of them
     seed: int = 0  # of the pool
+    calm: float = 1.0  # seconds of mean wait under the base pair below which a window is left out
 
     def __post_init__(self) -> None:
         if self.pool < 1:

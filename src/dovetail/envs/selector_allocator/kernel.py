@@ -25,7 +25,8 @@ from dovetail.envs.batch_kernel import (
     load_window,
     own_left,
 )
-from dovetail.envs.selector_allocator.reward import accrue
+from dovetail.envs.reward import RUN
+from dovetail.envs.selector_allocator.reward import accrue, own_runs
 from dovetail.envs.visible_jobs import SHOWN, own_scratch, show
 from dovetail.policies.features import FEATURES, Matrix, describe_jobs
 from dovetail.policies.node_features import NODE_FEATURES, describe_classes
@@ -87,8 +88,11 @@ class PairState(NamedTuple):
     class_count: Ints  # [environments]
     filled: Ints  # [environments] rows of what is seen that are not 0
     charged: Floats  # [environments, metrics] so far
+    expected: Floats  # [environments, metrics] the same of the base pair
     final: Floats  # [environments, metrics] of the episode that ended in this step
     base: Floats  # [windows, metrics] of the base pair, at least 1
+    base_runs: Any  # [jobs of all windows] RunRow, how the base pair ran them
+    base_first: Ints  # [windows] where its runs begin there
     weights: Floats  # [metrics]
     asked: Ints  # [agents] 1: by asking, 0: the base pair's
 
@@ -112,6 +116,8 @@ PAIR_ARGUMENTS = native_type(
         PairState,
         classes=types.int64[:, ::1],
         charged=types.float64[:, ::1],
+        expected=types.float64[:, ::1],
+        base_runs=types.Array(RUN, 1, "C"),
         final=types.float64[:, ::1],
         base=types.float64[:, ::1],
     ),
@@ -149,13 +155,14 @@ def _begin(given: PairArguments, e: int) -> None:
     stage, pair = given.stage, given.pair
     load_window(stage, given.windows, e)
     pair.charged[e, :] = 0.0
+    pair.expected[e, :] = 0.0
     if not _decide(given, e, 0):
         pair.turn[e] = OVER
 
 
 @inner
 def _act(given: PairArguments, e: int, action: int) -> bool:
-    """Do it, and go on to the next decision; False: every job of the window's own has started."""
+    """Do it, and go on to the next decision; False: every job of the window has started."""
     stage, pair = given.stage, given.pair
     w = stage.worlds[e]
     if pair.turn[e] == ALLOCATES:
@@ -174,12 +181,12 @@ def _act(given: PairArguments, e: int, action: int) -> bool:
 def _decide(given: PairArguments, e: int, fitting: int) -> bool:
     """Up to the next decision, from a pass in which so many demands fit; False: the end."""
     stage, pair = given.stage, given.pair
-    w, carried = stage.worlds[e], given.windows.carried[stage.playing[e]]
+    w = stage.worlds[e]
     while fitting != ASK:
         more = _go_to_candidates(w, given.rules, fitting)
         if not more and w.active_count > 0:  # they waited for what never came
             more = _go_to_candidates(w, given.rules, begin_pass(w, given.rules))
-        if not (more and own_left(w, carried)):
+        if not (more and own_left(w, 0)):  # those from before, too
             return False
         count = show(w, own_scratch(w), stage.rows[e])
         stage.shown[e] = count
@@ -268,18 +275,27 @@ def _comes_first(w: World, a: int, b: int) -> bool:
 
 @inner
 def _charge(given: PairArguments, e: int, over: bool) -> None:
-    """The reward: what has passed since the last decision."""
+    """The reward: what has passed since the last decision, beyond what would under the base."""
+    stage, pair = given.stage, given.pair
+    w, window = stage.worlds[e], stage.playing[e]
+    first = pair.base_first[window]
+    theirs = pair.base_runs[first : first + w.job_count]
+    _charge_part(given, e, own_runs(w), over, 1.0, pair.charged[e])
+    _charge_part(given, e, theirs, over, -1.0, pair.expected[e])
+
+
+@inner
+def _charge_part(
+    given: PairArguments, e: int, runs: Any, over: bool, sign: float, charged: Floats
+) -> None:
     stage, pair = given.stage, given.pair
     window = stage.playing[e]
-    accrue(
-        stage.worlds[e], given.windows.carried[window], given.windows.begin[window], over, given.now
-    )
+    carried, begin = given.windows.carried[window], given.windows.begin[window]
+    accrue(stage.worlds[e], runs, carried, begin, over, given.now)
     for i in range(len(given.now)):
-        passed = given.now[i] - pair.charged[e, i]
-        stage.rewards[e] -= pair.weights[i] * passed / pair.base[window, i]
-        if over:
-            stage.rewards[e] += pair.weights[i]
-        pair.charged[e, i] = given.now[i]
+        passed = given.now[i] - charged[i]
+        stage.rewards[e] -= sign * pair.weights[i] * passed / pair.base[window, i]
+        charged[i] = given.now[i]
 
 
 @inner
@@ -335,8 +351,8 @@ def _summarise(given: PairArguments, e: int) -> None:
     out[6] = site.queued_jobs / (site.queued_jobs + own)
     out[7] = passed / (passed + DAY)
     for i in range(4):
-        share = max(0.0, pair.charged[e, i] / pair.base[window, i])
-        out[8 + i] = share / (1.0 + share)
+        behind = (pair.charged[e, i] - pair.expected[e, i]) / pair.base[window, i]
+        out[8 + i] = behind / (1.0 + abs(behind))
     out[12] = out[13] = out[14] = 0.0
     if pair.turn[e] == ALLOCATES:
         facts = job_facts(w, pair.hand[e])

@@ -13,11 +13,9 @@ from dovetail.envs.pool import TRIES, Ready, pack, rules_of, side_by_side, table
 from dovetail.envs.selector_allocator.config import SelectorAllocatorConfig
 from dovetail.envs.selector_allocator.reward import METRIC_NAMES, measure_all
 from dovetail.envs.windows import STEPS, Episode
+from dovetail.simulator.build import Table
 from dovetail.simulator.kernel.loop import advance_easy
 from dovetail.simulator.node_classes import add_node_classes
-
-CALM = 1.0
-"""Seconds of mean wait under the base pair below which a window has nothing to decide."""
 
 
 class SelectorAllocatorPool:
@@ -30,20 +28,26 @@ class SelectorAllocatorPool:
         episodes = config.windows.episodes(self._order, np.random.default_rng(config.seed))
         found: list[Ready] = []
         scores: list[Floats] = []
+        runs: list[Table] = []
         for episode in islice(episodes, TRIES * config.pool):
-            base = self._played(episode)
-            if base[0] >= CALM:
+            base, ran = self._played(episode)
+            if base[0] >= config.calm:
                 found.append(self._ready(episode))
                 scores.append(base)
+                runs.append(ran)
             if len(found) == config.pool:
                 break
         if len(found) < config.pool:
             raise ConfigError(
-                f"only {len(found)} of {TRIES * config.pool} windows have jobs that wait, "
+                f"only {len(found)} of {TRIES * config.pool} windows have jobs that wait "
+                f"{config.calm:g} s or more on average, "
                 f"{config.pool} are wanted; raise the load, or ask for a smaller pool or cluster"
             )
         self.windows = side_by_side(found)
         self.base = np.stack(scores)  # [windows, metrics]
+        self.base_runs = np.concatenate(runs)
+        counts = [len(part) for part in runs]
+        self.base_first = np.concatenate(([0], np.cumsum(counts[:-1]))).astype(np.int64)
 
     def __len__(self) -> int:
         return len(self.base)
@@ -51,12 +55,13 @@ class SelectorAllocatorPool:
     def __deepcopy__(self, memo: Any) -> SelectorAllocatorPool:
         return self
 
-    def _played(self, episode: Episode) -> Floats:
-        """The metrics of the base pair."""
+    def _played(self, episode: Episode) -> tuple[Floats, Table]:
+        """The metrics of the base pair, and how it ran the jobs."""
         tables = tables_of(episode, self._order, self.rules, self._place)
         while advance_easy(tables.world, self.rules, STEPS):
             pass
-        return measure_all(tables.world, episode.window.carried, episode.window.now)
+        found = measure_all(tables.world, episode.window.carried, episode.window.now)
+        return found, tables.runs.copy()
 
     def _ready(self, episode: Episode) -> Ready:
         tables = tables_of(episode, self._order, self.rules, self._place)
@@ -65,4 +70,4 @@ class SelectorAllocatorPool:
         return Ready(world, block, episode.window.carried, episode.window.now, 0.0)
 
 
-assert METRIC_NAMES[0] == "wait"  # what CALM is about
+assert METRIC_NAMES[0] == "wait"  # what `calm` is about

@@ -1,17 +1,22 @@
-"""The shared reward: what each metric of an episode has come to so far, charged when it passes.
+"""The shared reward: what each metric grows by beyond the base pair's, charged when it passes.
 
-Between two decisions time passes: jobs wait, run, and leave GPUs unused. What that adds to a metric
-is charged with the next step, as a share of what the base pair's metric is in the end. A last
-1 is paid at the end, so that the rewards of an episode sum to the weighed
+Between two decisions time passes: jobs wait, run, and leave GPUs unused. What that adds to a
+metric, less what it adds in the same time under the base pair, is charged with the next step, as a
+share of what the base pair's metric is in the end. So the rewards of an episode sum to the weighed
 
     1 - ours / base
 
-| weight      | of the window's own jobs, lower is better                                      |
+and what the base pair could not have helped either, a burst of jobs, costs nothing.
+
+| weight      | of all jobs that wait in the window, lower is better                           |
 |-------------|--------------------------------------------------------------------------------|
 | wait        | mean wait, seconds                                                             |
 | turnaround  | mean time from submission to end, seconds                                      |
 | bsld        | mean bounded slowdown                                                          |
 | utilisation | per cent of the GPUs left unused until the last of them ends; other jobs aside |
+
+Jobs that came before the window and still wait count like its own. While they did not, serving the
+newest first looked best: those from before paid for it, and nobody charged it.
 """
 
 from __future__ import annotations
@@ -59,19 +64,30 @@ _runs = column_address(World, "runs", RUN)
 
 
 @inner
-def accrue(w: World, carried: int, begin: float, over: bool, out: Floats) -> None:
-    """What the metrics have come to by now; `over`: what they come to when all jobs have ended."""
-    runs, facts = carray(_runs(w), (w.job_count,)), jobs(w)
+def own_runs(w: World) -> Any:
+    """When and how long the jobs of a world run, as far as that is known now."""
+    return carray(_runs(w), (w.job_count,))
+
+
+@inner
+def accrue(w: World, runs: Any, carried: int, begin: float, over: bool, out: Floats) -> None:
+    """What the metrics have come to by now; `over`: what they come to when all jobs have ended.
+
+    runs: the world's own, or those of another pair in the same window, of which the later are not
+    looked at.
+    """
+    facts = jobs(w)
     wait, turnaround, slow, busy, last, count = 0.0, 0.0, 0.0, 0.0, begin, 0
-    for job in range(carried, w.job_count):
+    for job in range(w.job_count):
         mine = runs[job]
-        if mine.demand < 0 or mine.refused:
+        ran_before = job < carried and mine.start < begin  # not if it is NaN
+        if mine.demand < 0 or mine.refused or ran_before:
             continue
         count += 1
         if job >= w.submitted:
             continue
         submit = facts[job].submit
-        if mine.start <= w.now:  # not if it is NaN: the job waits
+        if over or mine.start <= w.now:  # not if it is NaN: the job waits
             run = mine.end - mine.start
             until = mine.end if over else min(mine.end, w.now)
             wait += mine.start - submit
@@ -95,5 +111,5 @@ def accrue(w: World, carried: int, begin: float, over: bool, out: Floats) -> Non
 def measure_all(world: Any, carried: int, begin: float) -> Floats:
     """The four metrics of a window that has been played to its end."""
     found = np.empty(4)
-    accrue(world[0], carried, begin, True, found)
+    accrue(world[0], own_runs(world[0]), carried, begin, True, found)
     return found

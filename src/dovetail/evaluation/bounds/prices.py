@@ -54,7 +54,8 @@ def least_cost(claims: Claims, rate: float, horizon: float) -> float:
         return 0.0
     width = horizon / min(BUCKETS, 4 * len(claims.run))
     # Of one type, whoever asks: another one would be compiled again.
-    return best_sum(Claims(*map(np.ascontiguousarray, claims)), float(rate), width, horizon)
+    whole = claims._replace(job=np.ascontiguousarray(claims.job))
+    return best_sum(whole, float(rate), width, horizon)
 
 
 @kernel

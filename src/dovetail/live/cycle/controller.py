@@ -68,6 +68,7 @@ class LiveController:
         self._outcomes = Outcomes.resume(journal.past)
         self._before: Glimpse | None = None
         self._seen: frozenset[int] = frozenset()  # jobs of the last reading that was believed
+        self._seen_at = -math.inf  # when that was
         self._unread, self._refused = Streak(), Streak()
         self._sent = self._sent_before()
         self._active_since = self.clocks.steady()
@@ -120,12 +121,13 @@ class LiveController:
             this.snapshot = snapshot
         except BackendError as error:
             return self._unreadable(this, str(error))
-        doubt = unbelievable(self._seen, snapshot, self.config.guardrails)
+        doubt = unbelievable(self._seen, self._seen_at, snapshot, self.config.guardrails)
         if doubt and self._unread.length < self.config.guardrails.failures:
             this.snapshot = None  # no evidence of anything, not for the record either
             return self._unreadable(this, doubt)
         self._unread.note(False)
         self._seen = snapshot.pending_ids.union(job.id for job in snapshot.running)
+        self._seen_at = snapshot.time
         self.last_good = self.clocks.steady()
         this.read = self.last_good - this.began
         self.ledger.look(snapshot)

@@ -20,6 +20,7 @@ import numpy as np
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
+from dovetail.live.cycle.gpu_speeds import speeds_in
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
 from dovetail.live.cycle.selection import JobSelection
 from dovetail.live.model.decision import Decision, Hint
@@ -56,7 +57,8 @@ class Decider:
 
     def __init__(self, policy: Policy, config: ActConfig, estimate: Estimate | None = None) -> None:
         self.policy, self.config = policy, config
-        self._windows, self._selection = QueueWindows(estimate), JobSelection(config)
+        self._windows = QueueWindows(estimate, speeds_in(config.speeds))
+        self._selection = JobSelection(config)
         self._order, self._place, _ = policy.parts()
         self.model = digest_of(self._order.weights) or ""
         self.decide(REHEARSAL)  # compiles what the first decision would else be late with
@@ -174,6 +176,8 @@ def _started_now(simulation: Simulation) -> Ints:
     """The rows that a pass starts at this moment; it has been made then."""
     before = np.isfinite(simulation.tables.runs["start"])
     start_now(simulation.tables.world, simulation.rules)
+    if simulation.planner is not None:
+        simulation.planner.raise_failure()
     return np.flatnonzero(np.isfinite(simulation.tables.runs["start"]) & ~before)
 
 

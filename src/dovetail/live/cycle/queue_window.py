@@ -27,6 +27,7 @@ from dovetail.domain.errors import ClusterError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Floats, Ints, JobColumns
 from dovetail.domain.trace import Trace
+from dovetail.live.cycle.gpu_speeds import GpuSpeeds
 from dovetail.live.cycle.waiting_table import SEVERAL, WaitingColumns, WaitingTable
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition, Snapshot
 from dovetail.simulator import Window
@@ -70,8 +71,8 @@ class QueueWindows:
     Of 40 ms for 10,000 jobs on 500 nodes, 15 went into building the same cluster again.
     """
 
-    def __init__(self, estimate: Estimate | None = None) -> None:
-        self._estimate = estimate or told_by_limit
+    def __init__(self, estimate: Estimate | None = None, speeds: GpuSpeeds | None = None) -> None:
+        self._estimate, self._speeds = estimate or told_by_limit, speeds or GpuSpeeds()
         self._key: object = None
         self._cluster: Cluster | None = None
         self._waiting = WaitingTable()
@@ -87,18 +88,35 @@ class QueueWindows:
             raise ClusterError("no job runs or waits for GPUs: nothing to decide")
         ids = np.fromiter(map(_ID, jobs), np.int64, len(jobs))
         told = self._estimate(jobs, snapshot.time)
-        order, window = _window(snapshot, cluster, pieces, waiting, self._waiting, told.reserve)
+        kinds = [self._speeds.kind_of(job) for job in jobs] if self._speeds.by_kind else []
+        told = self._at_speed_one(told, pieces, cluster)
+        order, window = _window(
+            snapshot, cluster, pieces, waiting, self._waiting, told.reserve, kinds
+        )
         return QueueWindow(cluster, window, ids[order], told.take(order), left_out)
 
-    def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
-        usable = [
-            node for node in snapshot.nodes if node.usable and 1 <= node.gpus <= MAX_GPUS_PER_NODE
+    def _at_speed_one(
+        self, told: Estimates, pieces: Sequence[_Piece], cluster: Cluster
+    ) -> Estimates:
+        """What is told of running jobs is by the clock, on the GPUs that they have."""
+        speeds = self._speeds
+        if not (speeds.by_type or speeds.by_kind):
+            return told
+        factor = np.ones(len(told.seconds))
+        factor[: len(pieces)] = [
+            speeds.of(cluster.nodes[piece.node].gpu_type, speeds.kind_of(piece.job))
+            for piece in pieces
         ]
+        return replace(told, seconds=told.seconds * factor, reserve=told.reserve * factor)
+
+    def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
+        usable = [node for node in snapshot.usable_nodes if 1 <= node.gpus <= MAX_GPUS_PER_NODE]
         unions = {job.partitions for job in waiting if len(job.partitions) > 1}
         hardware = [(n.name, n.gpus, n.gpu_type, n.cpus, n.memory_gb, n.partitions) for n in usable]
         key = (hardware, snapshot.partitions, unions)
         if key != self._key or self._cluster is None:
-            self._cluster, self._key = cluster_of(usable, snapshot.partitions, unions), key
+            cluster = cluster_of(usable, snapshot.partitions, unions)
+            self._cluster, self._key = self._speeds.added_to(cluster), key
             self._waiting = WaitingTable()  # it may name partitions that are no more
         return self._cluster
 
@@ -222,6 +240,7 @@ def _window(
     waiting: Sequence[LiveJob],
     table: WaitingTable,
     seconds: Floats,
+    kinds: Sequence[str | None] = (),
 ) -> tuple[Ints, Window]:
     """Every row is carried: pieces run, the rest waits. The future is what estimates say.
 
@@ -249,6 +268,7 @@ def _window(
         partition=table.partitions.names(columns.partition),
         user=table.users.names(columns.user),
         qos=table.qos.names(columns.qos),
+        kind=[kinds[row] for row in order.tolist()] if kinds else None,
         priority=_own_priorities(snapshot, pieces, waiting)[order],
     )
     runs = order < count

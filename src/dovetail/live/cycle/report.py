@@ -66,6 +66,7 @@ class CycleReport:
     budget_spent: float = 0.0  # part of the hour's changes
     twin_difference: float = math.nan  # last comparison: mean wait here / with Slurm alone - 1
     twin_error: float = math.nan  # the twin's mean wait / the real one - 1, over the same time
+    model_drift: float = math.nan  # how far recent jobs are from those that the model learned from
 
 
 def loads(snapshot: Snapshot, waits: Mapping[str, Waits]) -> Mapping[str, Load]:

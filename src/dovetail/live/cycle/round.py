@@ -44,6 +44,7 @@ class TwinComparison:
     bias: float = 1.0  # real waits / the twin's, under Slurm alone, as shadow mode has shown
     difference: float = math.nan  # mean wait under our order / under Slurm's − 1, by the twin
     error: float = math.nan  # the twin's mean wait / the real one − 1
+    drift: float = math.nan  # how far recent jobs are from those that the model learned from
     promises: PromiseState | None = None  # in active mode, with promises
     promises_since: float = math.nan  # steady: when promises began to be broken
 
@@ -92,6 +93,7 @@ def report_of(
         trouble=this.trouble,
         twin_difference=comparison.difference,
         twin_error=comparison.error,
+        model_drift=comparison.drift,
     )
     if this.plan is None:
         return report
@@ -116,6 +118,6 @@ def glimpse_of(snapshot: Snapshot, steady: float, plan: CyclePlan) -> Glimpse:
         steady=steady,
         pending=snapshot.pending_ids,
         running=frozenset(job.id for job in snapshot.running),
-        nodes=frozenset(node.name for node in snapshot.nodes if node.usable),
+        nodes=frozenset(node.name for node in snapshot.usable_nodes),
         order=plan.decision.order,
     )

@@ -60,18 +60,25 @@ def refused(results: Sequence[Result]) -> bool:
     return bool(counted) and 2 * sum(not each.done for each in counted) > len(counted)
 
 
-def unbelievable(seen: frozenset[int], snapshot: Snapshot, config: GuardrailConfig) -> str:
+FORGOTTEN = 300.0
+"""Seconds; Slurm's own MinJobAge, where nothing else is set."""
+
+
+def unbelievable(
+    seen: frozenset[int], since: float, snapshot: Snapshot, config: GuardrailConfig
+) -> str:
     """Why an answer is no evidence of anything; empty: it is.
 
     Slurm shows jobs for MinJobAge after they have ended. An answer in which all jobs, or most of
     many, are missing without a trace comes of lost rights, a lost state folder or a broken
-    program, and not of a queue that has emptied.
+    program, and not of a queue that has emptied. `since`: when they were seen last; after a long
+    silence it is no wonder that most are gone, as long as there are others.
     """
     gone = len(seen - snapshot.by_id.keys())
     if not gone:
         return ""
     many = gone >= config.vanished_jobs and gone > config.vanished_share * len(seen)
-    if not many and snapshot.jobs:
+    if snapshot.jobs and (not many or snapshot.time - since > FORGOTTEN):
         return ""
     return f"{gone:,} of {len(seen):,} jobs are missing without a trace, and that is not believed"
 

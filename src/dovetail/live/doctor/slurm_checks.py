@@ -6,6 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
+from dovetail.domain.errors import ConfigError
+from dovetail.live.cycle.selection import refuse_unknown_names
 from dovetail.live.doctor.checkup import Checkup, ok, problem, warning
 from dovetail.live.doctor.facts import Facts
 from dovetail.live.doctor.plugin_checks import LOADED
@@ -212,6 +214,18 @@ def stuck_nodes(snapshot: Snapshot) -> list[str]:
     return [node.name for node in snapshot.nodes if node.gpus_used > held[node.name]]
 
 
+def names(facts: Facts) -> Checkup:
+    """Partitions, accounts and QOS of the configuration that Slurm does not have."""
+    name = "names"
+    if facts.snapshot is None:
+        return ok(name, "not known, as the queue cannot be read")
+    try:
+        refuse_unknown_names(facts.snapshot, facts.config.act)
+    except ConfigError as unknown:
+        return problem(name, str(unknown), "mend it: nothing is decided until then")
+    return ok(name, "all that [act] names are known to Slurm")
+
+
 def lines(facts: Facts) -> Checkup:
     """What the site has declared about who goes before whom, and whether we may cross it."""
     name, binding = "lines", facts.config.guardrails.binding
@@ -244,6 +258,7 @@ SLURM_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (
     backfill,
     recalculation,
     job_age,
+    names,
     lines,
     gpus_in_use,
 )

@@ -5,7 +5,7 @@ Why in this order:
    snapshot and we ourselves can be trusted at all: their reasons come first in the journal.
 2. `pins` goes before all that move jobs: places are counted among the jobs that are ours to move.
 3. `promises` and `starvation` state wishes, the others state limits: a limit that came before
-   them would be broken by them. Starving jobs go before those whose group is in breach.
+   them would be broken by them. Starving jobs go before those of rare groups.
 4. `fair_share` counts Slurm's places with the starving jobs in front, so that lifting a job never
    puts it before one of these.
 5. `displacement` keeps the places of `fair_share`, and leaves starving jobs in front unless there

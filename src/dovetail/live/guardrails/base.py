@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from dovetail.domain.promises import PromiseCheck
+from dovetail.domain.promises import Finding, PromiseCheck
 from dovetail.domain.protection import Group
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.model.decision import Decision
@@ -60,7 +60,8 @@ class PromiseState:
     """How the promises stood when the twin was last asked."""
 
     check: PromiseCheck = field(default_factory=PromiseCheck)
-    limits: Mapping[Group, float] = field(default_factory=dict)  # seconds of waiting, by group
+    at_risk: tuple[Finding, ...] = ()  # while there are any, Slurm's own order rules
+    rare: Mapping[Group, float] = field(default_factory=dict)  # limits of groups of few jobs
     hours: float = 0.0  # for which promises have been broken without a break
 
 

@@ -16,7 +16,7 @@ from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
 from dovetail.live.guardrails.displacement import latest_places
 from dovetail.live.guardrails.latest_places import meet
 from dovetail.live.guardrails.slurm_order import places, slurm_order
-from dovetail.live.guardrails.words import jobs, some
+from dovetail.live.guardrails.words import jobs
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import LiveJob, Snapshot
 
@@ -50,13 +50,13 @@ def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> 
         for place, job in zip(taken, meet(wish[key], ranks), strict=True):
             order[place] = job
     if tuple(order) == decision.order:
-        return passed(NAME, decision, f"{some(len(classes), 'class')} kept apart already")
+        return passed(NAME, decision, f"{len(classes)} classes kept apart already")
     wished = places(decision.order)
     moved = sum(wished[job] != place for place, job in enumerate(order))
     return amended(
         NAME,
         replace(decision, order=tuple(order)),
-        f"{some(len(classes), 'class')} by {', '.join(config.binding)} kept apart: "
+        f"{len(classes)} classes by {', '.join(config.binding)} kept apart: "
         f"{jobs(moved)} stand elsewhere than the policy wanted",
     )
 

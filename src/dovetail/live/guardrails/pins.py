@@ -35,9 +35,11 @@ def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> R
 
 
 def _suspects(decision: Decision, situation: Situation) -> list[int]:
-    """Jobs of the order with anything set: few, and only these are looked at closely."""
+    """Jobs of the order with anything set that is not plainly ours: only these are looked at."""
     snapshot = situation.snapshot
-    by_id, factors, touched = snapshot.by_id, snapshot.factors.keys(), snapshot.touched
+    by_id, factors, own = snapshot.by_id, snapshot.factors.keys(), situation.own
+    sites = snapshot.site_factors
+    touched = {job for job in snapshot.touched if job not in sites or own.get(job) != sites[job]}
     return [
         number
         for number in decision.order

@@ -1,8 +1,9 @@
-"""What was promised to a group of jobs is kept: a group in breach goes first, or Slurm takes over.
+"""What was promised to a group of jobs is kept: while a promise is at risk, Slurm's order rules.
 
-The twin says which groups wait longer than promised against Slurm's own order. Their jobs that have
-waited too long go first, by the moment from which on they did; if promises are still broken after
-`promise_hours`, the queue is given back.
+The twin says how far the waits of each group have grown against Slurm's own order. When one has
+used up most of what it was allowed, jobs stand as Slurm has them until enough is left again. Jobs
+of groups too small to judge go first when they have waited too long. If promises are still broken
+after `promise_hours`, the queue is given back.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dovetail.domain.protection import Group
 from dovetail.domain.units import duration
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, fallen_back, passed
+from dovetail.live.guardrails.slurm_order import slurm_order
 from dovetail.live.guardrails.starvation import NOT_ITS_TURN
 from dovetail.live.guardrails.words import jobs, shortened
 from dovetail.live.model.decision import Decision
@@ -26,7 +28,7 @@ NAME = "promises"
 
 
 class Overdue(NamedTuple):
-    """One job of a group in breach that has waited too long."""
+    """One job of a rare group that has waited too long."""
 
     due: float  # seconds since 1970
     job: int
@@ -34,33 +36,52 @@ class Overdue(NamedTuple):
 
 
 def promises(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
-    """Overdue jobs of groups in breach go first; fall back after `promise_hours` of breach."""
+    """Slurm's order while a promise is at risk; fall back after `promise_hours` of breach."""
     state = situation.promises
     if state is None:
         return passed(NAME, decision, "nothing is promised, or the twin has not looked yet")
-    if not state.check.broken:
-        return passed(NAME, decision, f"{len(state.check.kept)} promises looked at, all kept")
-    said = shortened([str(finding) for finding in state.check.broken])
-    if state.hours >= config.promise_hours:
+    broken = state.check.broken
+    if broken and state.hours >= config.promise_hours:
         return fallen_back(
             NAME,
             decision,
-            f"promises broken for {state.hours:.1f} h (allowed {config.promise_hours:g}): {said}",
+            f"promises broken for {state.hours:.1f} h (allowed {config.promise_hours:g}): "
+            f"{shortened([str(finding) for finding in broken])}",
         )
-    late = overdue(decision.order, situation, state.limits)
-    if not late:
-        return passed(NAME, decision, f"{said}: no job of these has waited too long now")
-    first = [item.job for item in late]
-    order = (*first, *(job for job in decision.order if job not in set(first)))
+    if state.at_risk:
+        said = shortened([str(finding) for finding in state.at_risk])
+        return _as_slurm_has_them(decision, situation, f"{said}: Slurm's own order for now")
+    return _lift(decision, situation, state.rare, f"{len(state.check.kept)} promises kept")
+
+
+def _as_slurm_has_them(decision: Decision, situation: Situation, said: str) -> Ruling:
+    order = slurm_order(decision.order, situation)
     if order == decision.order:
-        return passed(NAME, decision, f"{said}: {jobs(len(late))} first already")
+        return passed(NAME, decision, said)
+    reasons = dict.fromkeys(order, "a promise is at risk: as Slurm has it")
+    return amended(
+        NAME, replace(decision, order=order, reasons={**decision.reasons, **reasons}), said
+    )
+
+
+def _lift(
+    decision: Decision, situation: Situation, limits: Mapping[Group, float], said: str
+) -> Ruling:
+    late = overdue(decision.order, situation, limits)
+    if not late:
+        return passed(NAME, decision, f"{said}; no job of a rare group has waited too long")
+    first = [item.job for item in late]
+    lifted = set(first)
+    order = (*first, *(job for job in decision.order if job not in lifted))
+    said = f"{said}; {jobs(len(late))} of rare groups waited too long"
+    if order == decision.order:
+        return passed(NAME, decision, f"{said}: first already")
     reasons = {
-        item.job: f"{' '.join(item.group)} waits longer than promised: goes first after "
-        f"{duration(state.limits[item.group])}"
+        item.job: f"{' '.join(item.group)} is rare: goes first after {duration(limits[item.group])}"
         for item in late
     }
-    lifted = replace(decision, order=order, reasons={**decision.reasons, **reasons})
-    return amended(NAME, lifted, f"{said}: {jobs(len(late))} of these go first")
+    ruled = replace(decision, order=order, reasons={**decision.reasons, **reasons})
+    return amended(NAME, ruled, f"{said}: these go first")
 
 
 def overdue(
@@ -68,7 +89,7 @@ def overdue(
 ) -> tuple[Overdue, ...]:
     """The jobs of the order that have waited beyond the limit of a group of theirs."""
     now, by_id, found = situation.snapshot.time, situation.snapshot.by_id, []
-    for number in order:
+    for number in order if limits else ():
         job = by_id.get(number)
         if job is None or job.reason.startswith(NOT_ITS_TURN):
             continue

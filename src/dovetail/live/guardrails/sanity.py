@@ -68,7 +68,7 @@ def _clock(before: Glimpse, situation: Situation, config: GuardrailConfig) -> It
 
 
 def _nodes(before: Glimpse, situation: Situation, config: GuardrailConfig) -> Iterator[str]:
-    usable = {node.name for node in situation.snapshot.nodes if node.usable}
+    usable = {node.name for node in situation.snapshot.usable_nodes}
     lost, new = len(before.nodes - usable), len(usable - before.nodes)
     if lost + new > config.nodes_share * len(before.nodes):
         yield (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -23,9 +24,14 @@ RECORDED = "recorded"
 """Stands where a simulated schedule names its order, placement and backfill."""
 
 
-def recorded_schedule(past: JournalReader, since: float, until: float) -> Schedule:
-    """Runs on GPUs that ended within these times; a run of a requeued job is a job of its own."""
-    runs, notes = _usable(past.ended(since, until))
+def recorded_schedule(
+    past: JournalReader, since: float, until: float, unfinished: Iterable[EndedRun] = ()
+) -> Schedule:
+    """Runs on GPUs that ended within these times; a run of a requeued job is a job of its own.
+
+    `unfinished`: runs that are to count as well, with the ends that are expected of them.
+    """
+    runs, notes = _usable(chain(past.ended(since, until), unfinished))
     if not runs:
         raise JournalError(
             f"{past.path}: no job with GPUs ended in that time; name a longer one with --since"

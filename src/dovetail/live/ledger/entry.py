@@ -63,9 +63,10 @@ class LedgerView:
     def factors(self, snapshot: Snapshot) -> dict[int, int]:
         """Site factors by job that are ours: set by us, inherited from an array, or given first."""
         ours, found = self.held(Knob.SITE_FACTOR), {}
-        for number in snapshot.touched:
-            job = snapshot.by_id.get(number)
-            if job is None or not snapshot.factors[number].site:
+        by_id = snapshot.by_id
+        for number in snapshot.site_factors:
+            job = by_id.get(number)
+            if job is None:
                 continue
             value = ours.get(number, ours.get(job.array))
             if isinstance(value, int):

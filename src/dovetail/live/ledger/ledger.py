@@ -148,8 +148,11 @@ class Ledger:
         still, or a killed daemon's last message came late.
         """
         again = {entry.key: entry for entry in self._shown_again(snapshot)}
+        sites = snapshot.site_factors
         for key, entry in [*self._open.items()]:
             older = again.pop(key, None)
+            if older is None and key.knob is Knob.SITE_FACTOR and entry.held == sites.get(key.job):
+                continue  # as it was: most are
             if older is not None:
                 entry = replace(entry, asked=entry.asked | older.asked)
             value = value_in(snapshot, key.job, key.knob)
@@ -174,11 +177,13 @@ class Ledger:
                 self._again[entry.key] = entry
 
     def _shown_again(self, snapshot: Snapshot) -> Iterator[LedgerEntry]:
-        by_id = snapshot.by_id
+        by_id, sites = snapshot.by_id, snapshot.site_factors
+        held = {k.job: each.held for k, each in self._open.items() if k.knob is Knob.SITE_FACTOR}
         suspects = [
             (job, Key(job.id, knob), value)
             # Of ten thousand jobs few have anything set: only these are looked at closely.
             for number in sorted(snapshot.touched)
+            if not (number in sites and held.get(number) == sites[number])
             if (job := by_id.get(number)) is not None and job.pending
             for knob in SHOWN
             if isinstance(value := value_in(snapshot, number, knob), int)

@@ -38,6 +38,7 @@ class FactorColumns(Mapping[int, Factor]):
         self.ids, self.priority, self.site = ids, priority, site
         self.frozen, self.qos = frozen, qos
         self._row = dict(zip(ids.tolist(), range(len(ids)), strict=True))
+        self._made: dict[int, Factor] = {}  # several parts of a cycle ask for the same few
 
     @classmethod
     def of(cls, factors: Mapping[int, Factor]) -> FactorColumns:
@@ -49,9 +50,12 @@ class FactorColumns(Mapping[int, Factor]):
         return cls(ids, columns[0], columns[1], columns[2] != 0, columns[3])
 
     def __getitem__(self, job: int) -> Factor:
-        row = self._row[job]
-        columns = self.priority, self.site, self.frozen, self.qos
-        return Factor._make([column.item(row) for column in columns])
+        made = self._made.get(job)
+        if made is None:
+            row = self._row[job]
+            columns = self.priority, self.site, self.frozen, self.qos
+            made = self._made[job] = Factor._make([column.item(row) for column in columns])
+        return made
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._row)

@@ -198,6 +198,18 @@ class Snapshot:
         return self.factor_columns.touched()
 
     @cached_property
+    def site_factors(self) -> Mapping[int, int]:
+        """Of jobs that have one, whoever set it; of frozen jobs Slurm shows none."""
+        table = self.factor_columns
+        rows = table.site != 0
+        return dict(zip(table.ids[rows].tolist(), table.site[rows].tolist(), strict=True))
+
+    @cached_property
+    def usable_nodes(self) -> tuple[LiveNode, ...]:
+        """Those on which Slurm would start jobs."""
+        return tuple(node for node in self.nodes if node.usable)
+
+    @cached_property
     def qos_factors(self) -> Mapping[str, int]:
         """What each QOS adds to a priority, where it adds any; of frozen jobs Slurm does not tell.
 

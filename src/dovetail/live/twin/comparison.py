@@ -1,39 +1,29 @@
 """The digital twin: the simulator on what really happened, under Slurm's order and under ours.
 
-Both run on the same jobs from the same state. That the twin's Slurm differs from the real one is
-why it is compared with what was recorded, too: a difference smaller than that says little.
+Both run on the same jobs from the same state, and as far as the recording goes: a job that had not
+started by then counts with what it had waited, there and here. That the twin's Slurm differs from
+the real one is why it is compared with what was recorded, too: a difference smaller than that says
+little.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from dovetail.domain.errors import TraceError
-from dovetail.domain.estimates import Estimates
 from dovetail.domain.group_waits import GroupWaits, group_waits
 from dovetail.domain.jobs import Floats
-from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.domain.schedule import Schedule
-from dovetail.domain.trace import Trace
 from dovetail.evaluation.statistics import Interval, difference_of_means
-from dovetail.live.cycle.queue_window import NO_LIMIT
+from dovetail.live.twin.order import Order
+from dovetail.live.twin.replay import TwinWaits, twin_waits
 from dovetail.live.twin.wanted import live_measures
-from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifactor
-from dovetail.policies.ordering.index import order_alone
-from dovetail.policies.placement import PLACEMENTS
-from dovetail.prediction import HISTORY
-from dovetail.simulator import Window, simulate_window, warm_window
-from dovetail.slurm.durations import seconds_of
 
 BLOCK = 3600.0
 """Seconds of submissions that are drawn together: jobs of one hour share one queue."""
-
-LEAST_JOBS = 10
-"""Fewer say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +41,12 @@ class Twin:
     error: float  # |twin − recorded| / recorded, of the order that was in force
     median_error: float  # seconds by which single jobs' waits differ, in the middle
     groups: tuple[GroupWaits, ...] = ()  # by the twin: Slurm's order, then ours
-    real_groups: tuple[GroupWaits, ...] = ()  # Slurm's order by the twin, then as it was
     # what an objective weighs: as it was, by the twin under Slurm's order, and under ours
     real_measures: Mapping[str, float] = field(default_factory=dict)
     slurm_measures: Mapping[str, float] = field(default_factory=dict)
     our_measures: Mapping[str, float] = field(default_factory=dict)
     whole_policy: float = math.nan  # mean wait if Slurm followed all wishes of the policy
+    pause: float = 0.0  # seconds that GPUs stay idle between jobs, beyond what the twin has itself
 
     def __str__(self) -> str:
         return (
@@ -66,125 +56,40 @@ class Twin:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An ordering with the placement that goes with it, and what the cluster's Slurm lets pass."""
+def compare_with_twin(
+    recorded: Schedule, since: float, ours: Order, slurm: Order, until: float = math.inf
+) -> Twin:
+    """Replay the jobs submitted since then, from the state of that moment, under both orders.
 
-    ordering: Ordering
-    placement: Placement
-    backfill: BackfillRule = field(default_factory=SlurmBackfill)
-
-
-def slurm_order(settings: Mapping[str, str]) -> Order:
-    """Slurm alone, by its own configuration: multifactor weights, or first come first served."""
-    placement = PLACEMENTS["best-fit"]  # what cons_tres does by default
-    weights = MultifactorWeights(
-        age=_number(settings, "PriorityWeightAge"),
-        fair_share=_number(settings, "PriorityWeightFairShare"),
-        job_size=_number(settings, "PriorityWeightJobSize"),
-        partition=_number(settings, "PriorityWeightPartition"),
-        qos=_number(settings, "PriorityWeightQOS"),
-        max_age=_seconds(settings, "PriorityMaxAge", MultifactorWeights().max_age),
-        half_life=_seconds(settings, "PriorityDecayHalfLife", MultifactorWeights().half_life),
-    )
-    if settings.get("SchedulerType") == "sched/builtin":
-        return Order(slurm_multifactor(weights), placement, Backfill.NONE)
-    backfill = SlurmBackfill.of_slurm(settings.get("SchedulerParameters", ""))
-    return Order(slurm_multifactor(weights), placement, backfill)
+    `until`: when the recording ends; jobs that start then in it had not started yet.
+    """
+    return summarised(twin_waits(recorded, since, ours, slurm, until), since)
 
 
-def compare_with_twin(recorded: Schedule, since: float, ours: Order, slurm: Order) -> Twin:
-    """Replay the jobs submitted since then, from the state of that moment, under both orders."""
-    recorded = as_simulated(recorded)
-    submit = recorded.trace.jobs.submit
-    first = int(np.searchsorted(submit, since))
-    window = warm_window(recorded, first, len(submit) - first) if first < len(submit) else None
-    if window is None or int(window.own.sum()) < LEAST_JOBS:
-        raise TraceError(f"fewer than {LEAST_JOBS} jobs were submitted and ran: too few to compare")
-    real = recorded.wait[window.rows]
-    ours = replace(ours, backfill=slurm.backfill)  # Slurm starts the jobs, whatever their order
-    # What Slurm is told is an order; what else the policy wishes is counted beside it.
-    told = replace(ours, ordering=order_alone(ours.ordering))
-    by_slurm, by_ours = _wait(window, recorded, slurm), _wait(window, recorded, told)
-    by_whole = by_ours if told.ordering is ours.ordering else _wait(window, recorded, ours)
-    own = window.own & np.isfinite(real) & np.isfinite(by_slurm) & np.isfinite(by_ours)
-    moment = window.trace.jobs.submit[own]
-    in_force = by_ours if _mostly_active(recorded) else by_slurm
-    mean = max(1.0, float(real[own].mean()))
-    run = window.trace.jobs.run[own]
+def summarised(waits: TwinWaits, since: float) -> Twin:
+    """The waits of all jobs in a few figures."""
+    own, jobs, real, slurm, ours = waits.own, waits.jobs, waits.real, waits.slurm, waits.ours
+    moment, run = jobs.submit[own], jobs.run[own]
+    in_force = ours if waits.active else slurm
+    mean = float(real[own].mean())
     return Twin(
         since=max(since, float(moment.min())),  # the journal may have begun later
         until=float(moment.max()),
         jobs=int(own.sum()),
-        recorded=float(real[own].mean()),
-        slurm=float(by_slurm[own].mean()),
-        ours=float(by_ours[own].mean()),
-        difference=_blocked(moment, by_ours[own], by_slurm[own]),
-        active=_mostly_active(recorded),
-        error=abs(float(in_force[own].mean()) - float(real[own].mean())) / mean,
+        recorded=mean,
+        slurm=float(slurm[own].mean()),
+        ours=float(ours[own].mean()),
+        difference=_blocked(moment, ours[own], slurm[own]),
+        active=waits.active,
+        error=abs(float(in_force[own].mean()) - mean) / max(1.0, mean),
         median_error=float(np.median(np.abs(in_force[own] - real[own]))),
-        groups=group_waits(window.trace.jobs, by_slurm, by_ours, rows=own),
-        real_groups=group_waits(window.trace.jobs, by_slurm, real, rows=own),
+        groups=group_waits(jobs, slurm, ours, rows=own),
         real_measures=live_measures(real[own], run),
-        slurm_measures=live_measures(by_slurm[own], run),
-        our_measures=live_measures(by_ours[own], run),
-        whole_policy=float(by_whole[own].mean()),
+        slurm_measures=live_measures(slurm[own], run),
+        our_measures=live_measures(ours[own], run),
+        whole_policy=float(waits.whole[own].mean()),
+        pause=waits.pause,
     )
-
-
-def as_simulated(recorded: Schedule) -> Schedule:
-    """Only jobs that lay on nodes as the simulator would lay them: spread evenly, most first.
-
-    A window starts from where jobs ran; Slurm may spread a job as 3 + 1, which has no row there.
-    """
-    keep, chunks = [], []
-    for job in range(len(recorded.trace)):
-        rows = range(int(recorded.chunk_offset[job]), int(recorded.chunk_offset[job + 1]))
-        ordered = sorted(rows, key=lambda row: -int(recorded.chunk_gpus[row]).bit_count())
-        sizes = [int(recorded.chunk_gpus[row]).bit_count() for row in ordered]
-        if sizes and sizes == _laid(recorded, job, int(recorded.chunk_node[ordered[0]])):
-            keep.append(job)
-            chunks.append(ordered)
-    if not keep:
-        raise TraceError("of no job is it known where it ran: nothing to replay")
-    rows_kept, at = np.array(keep), np.array([row for part in chunks for row in part])
-    return replace(
-        recorded,
-        trace=Trace(recorded.trace.jobs.take(rows_kept), recorded.trace.name),
-        **{
-            name: getattr(recorded, name)[rows_kept]
-            for name in ("start", "end", "estimate", "backfilled", "rejected")
-        },
-        chunk_offset=np.cumsum([0, *map(len, chunks)]).astype(np.int64),
-        chunk_node=recorded.chunk_node[at],
-        chunk_gpus=recorded.chunk_gpus[at],
-    )
-
-
-def _laid(recorded: Schedule, job: int, node: int) -> list[int]:
-    """GPUs per node as the simulator lays a job that begins on this node."""
-    jobs = recorded.trace.jobs
-    gpus, nodes = int(jobs.gpus[job]), int(jobs.nodes[job])
-    if nodes:
-        each, more = divmod(gpus, nodes)
-        return [each + (i < more) for i in range(nodes)]
-    whole = recorded.cluster.nodes[node].gpus
-    return [whole] * (gpus // whole) + [gpus % whole] * (gpus % whole > 0)
-
-
-def _wait(window: Window, recorded: Schedule, order: Order) -> Floats:
-    limit = window.trace.jobs.limit
-    estimates = Estimates("limit", np.where(np.isnan(limit), NO_LIMIT, limit))
-    schedule = simulate_window(
-        window,
-        recorded.cluster,
-        order.ordering,
-        order.placement,
-        order.backfill,
-        estimates,
-        HISTORY,
-    )
-    return schedule.wait
 
 
 def _blocked(moment: Floats, ours: Floats, slurm: Floats) -> Interval:
@@ -200,19 +105,3 @@ def _blocked(moment: Floats, ours: Floats, slurm: Floats) -> Interval:
         value = float(ours.mean() - slurm.mean())
         return Interval(value, float("nan"), float("nan"), 0.95)
     return difference_of_means(mean_ours, mean_slurm)
-
-
-def _mostly_active(recorded: Schedule) -> bool:
-    return bool(recorded.config.get("active_share", 0.0) > 0.5)
-
-
-def _number(settings: Mapping[str, str], name: str) -> float:
-    # scontrol spells FairShare in two ways, by version.
-    text = next((v for k, v in settings.items() if k.lower() == name.lower()), "0")
-    return float(text) if text.isdecimal() else 0.0
-
-
-def _seconds(settings: Mapping[str, str], name: str, default: float) -> float:
-    """A duration that is set and not 0, as 0 would divide by it."""
-    seconds = seconds_of(settings.get(name, ""))
-    return seconds if seconds > 0 else default

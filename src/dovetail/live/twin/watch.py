@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dovetail.domain.errors import DovetailError
@@ -15,12 +15,21 @@ from dovetail.live.cycle.policy import load_policy
 from dovetail.live.journal import JournalReader
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
-from dovetail.live.twin.comparison import Order, Twin, compare_with_twin, slurm_order
+from dovetail.live.model.snapshot import LiveJob
+from dovetail.live.twin.comparison import Twin, summarised
+from dovetail.live.twin.model_drift import model_drift
+from dovetail.live.twin.order import Order, slurm_order
 from dovetail.live.twin.promise_watch import look_at_promises
+from dovetail.live.twin.replay import TwinWaits, twin_waits
+from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
 from dovetail.live.twin.wanted import wanted_ratio
 
 LOG = logging.getLogger("dovetail.live")
 DAY, HOUR = 86_400.0, 3600.0
+CHECK = 900.0
+"""Seconds between two looks at how jobs fare in active mode, unless looking takes long."""
+SHARE = 0.05
+"""The part of its time that the daemon spends on such looks at most."""
 MOST_BIAS = 3.0
 """A twin that is further off than this excuses nothing."""
 
@@ -30,16 +39,27 @@ def shadow_report(
 ) -> Twin:
     """Replay the last days of the journal; `settings` are Slurm's own."""
     until = past.last_wall()
-    return _twin(past, config, until - days * DAY, until, settings)
+    since = until - days * DAY
+    return summarised(_waits(past, config, since, until, settings), since)
 
 
-def _twin(
-    past: JournalReader, config: LiveConfig, since: float, until: float, settings: Mapping[str, str]
-) -> Twin:
+def _waits(
+    past: JournalReader,
+    config: LiveConfig,
+    since: float,
+    until: float,
+    settings: Mapping[str, str],
+    waiting: Sequence[LiveJob] = (),
+    mode: Mode = Mode.SHADOW,
+) -> TwinWaits:
+    """`waiting`: the queue as it is, where that is known, and the mode in which it waits."""
     ordering, placement, _ = load_policy(config.policy).parts()
     # Jobs of a day before are read as well: they ran or waited when the window begins.
-    recorded = recorded_schedule(past, since - DAY, until)
-    return compare_with_twin(recorded, since, Order(ordering, placement), slurm_order(settings))
+    usual = UsualRun.of_ended(past.ended(since - DAY, until))
+    unfinished = unfinished_runs(usual, past.unended(), waiting, until, mode)
+    recorded = recorded_schedule(past, since - DAY, until, unfinished)
+    order = Order(ordering, placement)
+    return twin_waits(recorded, since, order, slurm_order(settings), until)
 
 
 def _wanted(config: LiveConfig, twin: Twin, bias: float) -> float:
@@ -67,37 +87,61 @@ class TwinWatch:
         config = controller.config
         if steady >= self._next_report:
             self._next_report = steady + config.twin.every_hours * HOUR
-            twin = self._twin(config.twin.days * 24.0)
-            if twin is not None:
+            waits = self._waits(config.twin.days * 24.0)
+            if waits is not None:
+                twin = summarised(waits, -math.inf)
                 LOG.info("twin: %s", twin)
+                drift = self._drift(config.twin.days * 24.0)
                 controller.comparison = replace(
                     controller.comparison,
+                    drift=drift,
                     difference=twin.ours / max(1.0, twin.slurm) - 1.0,
                     error=twin.error,
                     bias=controller.comparison.bias if twin.active else bias_of(twin),
                 )
         if controller.mode is Mode.ACTIVE and steady >= self._next_check:
-            self._next_check = steady + HOUR
-            twin = self._twin(max(controller.active_hours, config.guardrails.trip_hours))
-            if twin is not None:
+            waits = self._waits(max(controller.active_hours, config.guardrails.trip_hours))
+            if waits is not None:
+                twin = summarised(waits, -math.inf)
                 controller.comparison = replace(
                     controller.comparison,
                     actual_wait=twin.recorded,
-                    # The twin knows no pauses between jobs, and so waits are longer in truth.
+                    # What shadow mode has shown the twin to miss makes waits longer in truth.
                     slurm_wait=twin.slurm * controller.comparison.bias,
                     jobs=twin.jobs,
                     wanted=_wanted(config, twin, controller.comparison.bias),
                 )
                 controller.comparison = look_at_promises(
-                    controller.comparison, config.promises, twin.real_groups, steady
+                    controller.comparison, config.promises, waits, steady
                 )
+            spent = controller.clocks.steady() - steady
+            self._next_check = steady + max(CHECK, spent / SHARE)
 
-    def _twin(self, hours: float) -> Twin | None:
+    def _drift(self, hours: float) -> float:
+        """How far recent jobs are from those of the training; it is logged in words."""
+        past, policy = self._controller.journal.past, self._controller.config.policy
+        try:
+            until = past.last_wall()
+            recent = recorded_schedule(past, until - hours * HOUR, until)
+            found = model_drift(policy, recent.trace.jobs)
+        except Exception as error:  # as with the twin
+            LOG.warning("drift is not known: %s: %s", type(error).__name__, error)
+            return math.nan
+        if found is None:
+            return math.nan
+        LOG.info("jobs of late against those that the model was trained on: %s", found.sentence())
+        return found.distance
+
+    def _waits(self, hours: float) -> TwinWaits | None:
         past = self._controller.journal.past
         try:
             settings = self._controller.backend.settings()
-            until = past.last_wall()
-            return _twin(past, self._controller.config, until - hours * HOUR, until, settings)
+            until, snapshot = past.last_wall(), self._controller.snapshot
+            waiting = snapshot.pending if snapshot is not None else ()
+            return _waits(
+                past, self._controller.config, until - hours * HOUR, until, settings, waiting,
+                self._controller.mode,
+            )  # fmt: skip
         except DovetailError as error:
             LOG.info("no comparison with the twin: %s", error)
         except Exception as error:  # an opinion is not worth the daemon's life

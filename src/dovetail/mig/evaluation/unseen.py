@@ -1,6 +1,6 @@
 """A learned placement or control on days it was not trained on, and whom it is compared with.
 
-learned = LearnedContender.load("dovetail")     # the shipped one; or a checkpoint's folder
+learned = LearnedContender.load("dovetail", "1xa30-24:1")   # the shipped one, or a folder
 others = rivals(learned, ["eft", "categorical-edf"], learned.weight)
 days = learned.source.days(EvaluationDays(0, 10))
 found = compare_mig(days, [learned.contender(), *others])

@@ -1,137 +1,105 @@
-"""Scores of (job, GPU) pairs by a small network in NumPy: what ADLRO's training leaves behind.
-
-The same weights serve any number of jobs and GPUs: each pair is scored from its job, its GPU, what
-the two are together, and a summary of all. Exchanging two GPUs exchanges their scores.
-"""
+"""Values of putting a job on a type of GPU, by a small network in NumPy: what ADLRO leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
+from dovetail.policies.learned.assignment_facts import (
+    LATER,
+    PAIR_FEATURES,
+    RUN,
+    WAIT_FEATURES,
+    AssignmentFacts,
+    AssignmentFeatures,
+    Flags,
+    Singles,
+    describe_assignment,
+)
 
-Singles = NDArray[np.float32]
-
-PAIR_FEATURES = 4
-"""Speed, run time on this GPU, by how much it would end later than elsewhere, speed against the
-best."""
-
-RUN, LATER = 1, 2
-"""Which of them are the run time and by how much later."""
-
-NOTHING = 5.0
-"""Stands for it where no job could start at all."""
+HIDDEN = 32
 
 PRIOR_LATER, PRIOR_RUN, PRIOR_WAIT = 2.0, 0.1, 0.7
 """What a value is before anything is learned: by how much later a job would end here than elsewhere
 counts most, short jobs go first, and waiting is better than a loss of a third. Found on validation
 episodes among eleven such sets; the network learns what to add."""
 
-PARTS = (
-    "job", "gpu", "pair", "context", "first_bias", "second", "second_bias", "last",
-    "wait", "wait_bias", "wait_last", "wait_last_bias",
-)  # fmt: skip
+SHAPES = {
+    "first": (PAIR_FEATURES + 1, HIDDEN),
+    "second": (HIDDEN + 1, HIDDEN),
+    "last": (HIDDEN + 1, 1),
+    "wait": (WAIT_FEATURES + 1, HIDDEN),
+    "wait_last": (HIDDEN + 1, 1),
+}
+"""The arrays of a network; each ends with its biases."""
 
 
-def pair_features(gpus: Singles, jobs: Singles, speeds: Singles) -> Singles:
-    """[..., jobs, GPUs, PAIR_FEATURES] from what an environment shows (see GpuAssignment)."""
-    length = np.expm1(jobs[..., 0])[..., None]
-    speed = np.maximum(speeds, 1e-3)
-    run = length / speed
-    left = np.expm1(gpus[..., 1])[..., None, :] * gpus[..., 0][..., None, :]
-    soonest = (left + run).min(axis=-1, keepdims=True)
-    later = np.log1p(run) - np.log1p(soonest)
-    share = speeds / np.maximum(speeds.max(axis=-1, keepdims=True), 1e-3)
-    found: Singles = np.stack([speeds, np.log1p(run), later, share], axis=-1).astype(np.float32)
-    return found
+class TypeChoice(NamedTuple):
+    """A job and a type of GPU; both -1: wait."""
+
+    job: int
+    type: int
 
 
-def prior_of_pairs(pairs: Singles) -> Singles:
-    """[..., jobs, GPUs]: the value of each pair before learning."""
+WAIT = TypeChoice(-1, -1)
+
+
+def prior_of_pairs(features: AssignmentFeatures) -> Singles:
+    """[..., jobs, types]: the value of each pair before learning."""
+    pairs = features.pairs
     found: Singles = -PRIOR_LATER * pairs[..., LATER] - PRIOR_RUN * pairs[..., RUN]
     return found
 
 
-def summarise(gpus: Singles, jobs: Singles, queue: Singles) -> Singles:
-    """What all jobs and GPUs are like: means over each, and how many wait."""
-    shown = jobs[..., 3:].sum(axis=-1, keepdims=True) > 0
-    count = np.maximum(shown.sum(axis=-2), 1)
-    parts = [gpus.mean(axis=-2), (jobs * shown).sum(axis=-2) / count, queue]
-    found: Singles = np.concatenate(parts, axis=-1).astype(np.float32)
-    return found
-
-
 class AssignmentNetwork:
-    """Weights by name, as saved; `values` scores one decision."""
+    """Weights by name, as saved; `choose` decides."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        missing = [name for name in PARTS if name not in arrays]
-        if missing:
-            raise ConfigError(f"the assignment network lacks {', '.join(missing)}")
-        self._w: dict[str, Singles] = {
-            name: np.ascontiguousarray(arrays[name], np.float32) for name in PARTS
-        }
-        hidden = self._w["job"].shape[-1] if self._w["job"].ndim == 2 else -1
-        shapes = {name: self._w[name].shape for name in PARTS}
-        good = (
-            hidden > 0
-            and shapes["gpu"][-1:] == shapes["context"][-1:] == (hidden,)
-            and shapes["pair"] == (PAIR_FEATURES, hidden)
-            and shapes["second"] == (hidden, hidden)
-            and shapes["last"] == (hidden, 1)
-            and all(np.isfinite(part).all() for part in self._w.values())
-        )
-        if not good:
-            raise ConfigError("the assignment network's weights do not fit together")
-        self._room: tuple[Singles, Singles] = (np.empty((0, hidden), np.float32),) * 2
+    def __init__(
+        self, arrays: Mapping[str, NDArray[Any]], name: str = "assignment network"
+    ) -> None:
+        self._w: dict[str, Singles] = {}
+        for part, shape in SHAPES.items():
+            found = arrays.get(part, np.empty(0))
+            if found.shape != shape or not np.issubdtype(found.dtype, np.floating):
+                raise ConfigError(
+                    f"{name}: weights {part!r} have shape {found.shape}, expected {shape}"
+                )
+            if not np.all(np.isfinite(found)):
+                raise ConfigError(f"{name}: weights {part!r} are not all finite; train it again")
+            self._w[part] = np.ascontiguousarray(found, np.float32)
 
-    def values(self, gpus: Singles, jobs: Singles, speeds: Singles, queue: Singles) -> Singles:
-        """[jobs * GPUs + 1]: how each action compares with the others, waiting last."""
-        w = self._w
-        if jobs.shape[-1] != len(w["job"]) or gpus.shape[-1] != len(w["gpu"]):
-            raise ConfigError("the assignment network was trained for other kinds or GPU types")
-        context = summarise(gpus, jobs, queue)
-        pairs = pair_features(gpus, jobs, speeds)
-        first, second = self._layers(len(jobs), len(gpus))
-        np.matmul(pairs.reshape(-1, PAIR_FEATURES), w["pair"], out=first)
-        by_job = first.reshape(len(jobs), len(gpus), -1)
-        by_job += (jobs @ w["job"])[:, None]
-        by_job += (gpus @ w["gpu"] + (context @ w["context"] + w["first_bias"]))[None]
-        np.maximum(first, 0.0, out=first)
-        np.matmul(first, w["second"], out=second)
-        second += w["second_bias"]
-        np.maximum(second, 0.0, out=second)
-        later = pairs[:, gpus[:, 0] < 0.5, LATER]
-        least = float(later.min()) if later.size else NOTHING
-        wait = np.append(context, np.float32(least)) @ w["wait"] + w["wait_bias"]
-        wait = np.maximum(wait, 0.0) @ w["wait_last"]
-        scores = (second @ w["last"])[:, 0] + prior_of_pairs(pairs).ravel()
-        return np.append(scores, wait + w["wait_last_bias"] - PRIOR_WAIT)
+    def values(self, features: AssignmentFeatures) -> tuple[Singles, Singles]:
+        """[..., jobs, types] of starting, [...] of waiting; comparable within a decision."""
+        hidden = self._layer(features.pairs, "first")
+        hidden = self._layer(np.maximum(hidden, 0.0), "second")
+        pairs = self._layer(np.maximum(hidden, 0.0), "last")[..., 0] + prior_of_pairs(features)
+        waits = self._layer(np.maximum(self._layer(features.wait, "wait"), 0.0), "wait_last")
+        return pairs, waits[..., 0] - PRIOR_WAIT
 
-    def _layers(self, jobs: int, gpus: int) -> tuple[Singles, Singles]:
-        """Room for both layers, used again: half a megabyte each of fresh memory took 1 of 2 ms."""
-        if len(self._room[0]) != jobs * gpus:
-            hidden = self._w["second"].shape[0]
-            self._room = (
-                np.empty((jobs * gpus, hidden), np.float32),
-                np.empty((jobs * gpus, hidden), np.float32),
-            )
-        return self._room
+    def choose(
+        self, facts: AssignmentFacts, may_wait: bool, room: Flags | None = None
+    ) -> TypeChoice:
+        """The best of one decision; waiting only where it may and is better than any start.
 
-    def choose(self, seen: Mapping[str, NDArray[Any]]) -> int:
-        """The best valid action of one environment's decision; jobs that are not there are not
-        scored."""
-        count = int((seen["jobs"][:, 3:].sum(axis=1) > 0).sum())
-        jobs, speeds = seen["jobs"][:count], seen["speeds"][:count]
-        values = self.values(seen["gpus"], jobs, speeds, seen["queue"])
-        valid = seen["mask"] > 0
-        values[:-1][~valid[: len(values) - 1]] = -np.inf
-        best = int(values[:-1].argmax()) if count else -1
-        wait = len(seen["jobs"]) * len(seen["gpus"])
-        if best >= 0 and valid[best] and not (valid[wait] and values[-1] > values[best]):
-            return best
-        return wait
+        room: [jobs, types] where jobs ask for more than a GPU: pairs that fit.
+        """
+        features = describe_assignment(facts)
+        if room is not None:
+            features = features._replace(valid=features.valid & room)
+        pairs, wait = self.values(features)
+        pairs = np.where(features.valid, pairs, -np.inf)
+        best = int(pairs.argmax())
+        job, number = divmod(best, pairs.shape[-1])
+        may_wait = may_wait and bool(features.may_wait())
+        if not np.isfinite(pairs[job, number]) or (may_wait and wait > pairs[job, number]):
+            return WAIT
+        return TypeChoice(job, number)
+
+    def _layer(self, values: NDArray[Any], name: str) -> Singles:
+        weights = self._w[name]
+        found: Singles = values @ weights[:-1] + weights[-1]
+        return found

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.policy import Placement
 from dovetail.domain.registry import Registry, functions
+from dovetail.policies.learned.assigner import assigner_from
 from dovetail.policies.learned.families import FAMILIES, Learned
 from dovetail.policies.learned.pair import pair_policy
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.kernel_network import kernel_network
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.policies.placement.preferences import best_fit
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -43,6 +46,16 @@ def selector_allocator(arrays: Arrays, name: str) -> Learned:
     return pair_policy(arrays, name)
 
 
+def adlro(arrays: Arrays, name: str) -> Learned:
+    """A network that puts jobs of one GPU on types of GPUs, or lets them wait; larger ones follow
+    best-fit, all in order of arrival."""
+    placement = Placement(
+        "adlro", best_fit, assigner=assigner_from(arrays, name),
+        about="a learned network gives jobs of one GPU the type that suits them, or lets them wait",
+    )  # fmt: skip
+    return Learned(replace(ORDERINGS["fcfs"], name=name), placement)
+
+
 def choice(arrays: Arrays, name: str) -> Learned:
     """An ordering and a placement chosen among the known ones, with estimates that suit them."""
     order, placement = (str(arrays.get(part, "")) for part in ("order", "placement"))
@@ -64,6 +77,7 @@ def _vector(arrays: Arrays, name: str) -> NDArray[np.float64]:
 MODELS: Registry[Callable[[Arrays, str], Learned]] = Registry(
     "kind of model",
     {
+        "adlro": adlro,
         "choice": choice,
         "index": index,
         "network": network,

@@ -33,6 +33,8 @@ ORDERINGS: Registry[Ordering] = Registry(
             static.SJF,
             static.LJF,
             static.SAF,
+            static.SAF_15,
+            static.SAF_2,
             aging.WFP3,
             aging.UNICEP,
             static.F1,

@@ -233,7 +233,7 @@ class PythonScore(FunctionScore):
 def _facts(job: Any) -> Any:
     return Job(  # type: ignore[call-arg]
         job.submit, job.estimate, job.reserve, job.spread, job.predicted, job.gpus,
-        job.size, job.deadline, job.priority, job.partition_factor, job.qos_factor, job.account,
-        job.demand, job.cpus_per_gpu, job.memory_per_gpu, job.log_gpus, job.log_estimate,
-        job.exempt,
+        job.size, job.deadline, job.priority, job.partition_factor, job.qos_factor,
+        job.points, job.account, job.demand, job.cpus_per_gpu, job.memory_per_gpu, job.log_gpus,
+        job.log_estimate, job.exempt,
     )  # fmt: skip

@@ -48,19 +48,25 @@ def write_logits(
     wide, middle = np.empty((WIDE, BLOCK)), np.empty((MIDDLE, BLOCK))
     narrow, logit = np.empty((NARROW, BLOCK)), np.empty((1, BLOCK))
     skip = np.empty((1, BLOCK))
+    # Of a network that is still its linear start nothing else is to be worked out.
+    last = len(weights) - width - 2  # where the skip begins; one bias and "decline" end the row
+    linear = not np.any(weights[last - NARROW - 1 : last - 1])
     for begin in range(0, len(rows), BLOCK):
         count = min(BLOCK, len(rows) - begin)
         block = rows[begin : begin + count]
         describe_jobs(jobs, accounts, demands, cluster, block, features)
         select(table, features, cluster[0].fragmentation, count, given.T)
-        first = layer(weights, 0, given, wide, count)
-        rectify(wide, count)
-        first = layer(weights, first, wide, middle, count)
-        rectify(middle, count)
-        first = layer(weights, first, middle, narrow, count)
-        rectify(narrow, count)
-        first = layer(weights, first, narrow, logit, count)
-        layer(weights, first, given, skip, count)
+        if linear:
+            logit[0, :count] = weights[last - 1]
+        else:
+            first = layer(weights, 0, given, wide, count)
+            rectify(wide, count)
+            first = layer(weights, first, wide, middle, count)
+            rectify(middle, count)
+            first = layer(weights, first, middle, narrow, count)
+            rectify(narrow, count)
+            layer(weights, first, narrow, logit, count)
+        layer(weights, last, given, skip, count)
         for i in range(count):
             out[begin + i] = logit[0, i] + skip[0, i]
 

@@ -44,6 +44,17 @@ def _weighted(
 
 
 @scoring
+def _wide_area(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        # Roots and products are exact to the last bit on every machine; powers are not.
+        out[i] = job.size * (p[0] * math.sqrt(job.size) + p[1] * job.size) * job.estimate
+
+
+@scoring
 def _f1(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     rows: Ints, out: Floats, gate: Floats, keep: Floats,
@@ -80,6 +91,19 @@ LCFS = weighted("lcfs", Weights(submit=-1.0), "−submit time: last come, first 
 SJF = weighted("sjf", Weights(estimate=1.0), "e: shortest estimate first")
 LJF = weighted("ljf", Weights(estimate=-1.0), "−e: longest estimate first")
 SAF = weighted("saf", Weights(gpu_time=1.0), "g · e: smallest area first")
+# An estimate that is half believed is a root of it, and orders as a higher power of the size does.
+SAF_15 = Ordering(
+    "saf-1.5",
+    _wide_area,
+    parameters={"root": 1.0, "square": 0.0},
+    about="g · √g · e: smallest area first, by estimates that are believed by two thirds",
+)
+SAF_2 = Ordering(
+    "saf-2",
+    _wide_area,
+    parameters={"root": 0.0, "square": 1.0},
+    about="g · g · e: smallest area first, by estimates that are believed by half",
+)
 QSSF = weighted(
     "qssf",
     Weights(predicted_gpu_time=1.0),

@@ -28,7 +28,7 @@ from dovetail.simulator.kernel.tallies import lost_nodes
 def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
     """Whether a chunk may start on a node now and stay there until `end`."""
     here = node(w, number)
-    if not fits(here, chunk):
+    if not fits(here, chunk) or w.closed_kinds >> here.kind & 1:
         return False
     if kind(w, here.kind).reserved < end and not spares(w, number, chunk):
         return False
@@ -59,7 +59,7 @@ def _spares_any(held: Reservation, wanted: int) -> bool:
 
 @inner
 def _enough_by_scan(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> bool:
-    """The same beside plans."""
+    """The same beside plans, or where nodes are closed."""
     found = 0
     for number in range(w.kind_count):
         if kinds >> number & 1:
@@ -77,7 +77,9 @@ def _has_room(w: World, at: int, kinds: int, chunk: Chunk, end: float, wanted: i
         return promises.enough_room(w, kinds, chunk, end, wanted)
     if not enough_nodes(w, at, end, wanted):
         return False
-    return end <= w.first_hold or _enough_by_scan(w, kinds, chunk, end, wanted)
+    if end <= w.first_hold and w.closed_kinds & kinds == 0:
+        return True
+    return _enough_by_scan(w, kinds, chunk, end, wanted)
 
 
 @inner

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import closures, limits, promises
+from dovetail.simulator.kernel import closures, fair_tree, limits, promises
 from dovetail.simulator.kernel.allocation import give_back
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import account, job_facts, node, part, run_of
@@ -25,3 +25,5 @@ def leave_nodes(w: World, job: int) -> None:
     if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
         account(w, facts.account).gpus -= facts.size
+        if w.share_count > 0:
+            fair_tree.charge(w, mine.share, -mine.charge)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.kernel import eligibility, events, limits, outages, promises
+from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, outages, promises
 from dovetail.simulator.kernel.allocation import mark_stale
 from dovetail.simulator.kernel.conservative import conservative_pass
 from dovetail.simulator.kernel.departure import leave_nodes
@@ -109,7 +109,10 @@ def _let_time_pass(w: World, half_life: float, now: float) -> None:
     cluster_facts(w, 0).now = now
     if w.free_gpus > 0:
         w.stranded_area += elapsed * w.stranded_gpus / w.free_gpus
-    if half_life > 0.0 and elapsed > 0.0:
+    if w.share_count > 0:
+        if now >= w.last_shares + w.share_period:
+            fair_tree.calculate(w, half_life)
+    elif half_life > 0.0 and elapsed > 0.0:
         keep = 2.0 ** (-elapsed / half_life)
         for i in range(w.account_count):
             mine = account(w, i)

@@ -8,6 +8,7 @@ from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import limits, turns
 from dovetail.simulator.kernel.admission import demand_fits, enough_nodes
 from dovetail.simulator.kernel.needs import is_met, next_need, next_short_need
+from dovetail.simulator.kernel.pass_opening import stand_in_order
 from dovetail.simulator.kernel.queue import (
     lowest,
     pass_over_before,
@@ -100,7 +101,7 @@ def _next_demand(w: World, rules: Rules) -> int:
 def _look_at(w: World, rules: Rules, number: int) -> None:
     """Whether a demand fits that no reserved job stands before."""
     mine = demand(w, number)
-    if not (rules.unsorted or rules.heads_only):
+    if stand_in_order(w, rules):
         mine.cursor, mine.latest_end, mine.open = mine.low, math.inf, True
         mine.cursor_score = scores(w)[mine.low]
     mine.fits = demand_fits(w, number, -math.inf)

@@ -7,6 +7,7 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import closures, eligibility, events, limits, node_space
 from dovetail.simulator.kernel.departure import leave_nodes
+from dovetail.simulator.kernel.placement import forget_picks
 from dovetail.simulator.kernel.queue import add
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
@@ -61,6 +62,7 @@ def _kill(w: World, rules: Rules, job: int) -> None:
         mine.start = mine.end = math.nan
         mine.part_count = 0
         mine.backfilled = False
+        forget_picks(w, job)
         job_facts(w, job).submit = w.now
         add(w, rules, mine.demand, job)
         return

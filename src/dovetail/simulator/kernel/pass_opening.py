@@ -23,13 +23,22 @@ def begin_ordered_pass(w: World, rules: Rules) -> bool:
     """
     if not anything_may_fit(w):
         return False
-    if not (rules.unsorted or rules.heads_only):
+    if stand_in_order(w, rules):
         w.passes += 1
         return True
     if begin_pass(w, rules) == 0:
         return False
     turns.line_up(w)
     return True
+
+
+@inner
+def stand_in_order(w: World, rules: Rules) -> bool:
+    """Whether demands stand in order from pass to pass, each with the first job of its list.
+
+    Where a placement lets jobs wait, a pass goes on to others of the same list.
+    """
+    return not (rules.unsorted or rules.heads_only) and w.assigner == 0
 
 
 @inner
@@ -72,7 +81,9 @@ def see_what_fits(w: World) -> int:
 
 @inner
 def share_usage(w: World) -> None:
-    """Fair-share factors from what every account has used."""
+    """Fair-share factors from what every account has used; a tree has its own times for it."""
+    if w.share_count > 0:
+        return
     total = 0.0
     for i in range(w.account_count):
         total += account(w, i).usage

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import eligibility, events, limits, reservations, turns
+from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, reservations, turns
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.needs import anything_may_fit
 from dovetail.simulator.kernel.next_job import gather_passers, let_pass, next_job
 from dovetail.simulator.kernel.pass_opening import begin_ordered_pass
-from dovetail.simulator.kernel.planned import find_nodes
+from dovetail.simulator.kernel.planned import find_nodes_or_wait, is_assigned
 from dovetail.simulator.kernel.queue import remove, seek
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
@@ -42,6 +42,9 @@ def start(w: World, job: int, number: int) -> None:
     mine.expected = w.now + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        if w.share_count > 0:
+            mine.charge = this.charge
+            fair_tree.charge(w, mine.share, mine.charge)
     if w.limited:
         limits.count_running(w, mine.demand, 1)
     if w.linked and mine.restarts == 0:
@@ -71,7 +74,7 @@ def start_next(w: World, rules: Rules, number: int) -> bool:
     """Start the job under the demand's cursor if it can be placed, and move the cursor on."""
     at = demand(w, number).cursor
     job = waiting(w)[at]
-    chosen = find_nodes(w, rules, job)
+    chosen = find_nodes_or_wait(w, rules, job)
     if chosen < 0:
         return False
     start(w, job, chosen)
@@ -137,8 +140,9 @@ def easy_pass(w: World, rules: Rules) -> None:
                 break
         elif not anything_may_fit(w):
             break
-        elif kinds & reserved_kinds:
-            # too long on the slower of several GPU types, or a gang that takes too much
+        elif kinds & reserved_kinds or (mine.fits and is_assigned(w, job)):
+            # Too long on the slower of several GPU types, a gang that takes too much, or it waits
+            # by choice.
             pass_over(w, rules, number)
         elif reservations.make_reservation(w, number, job):
             reserved_kinds |= kinds

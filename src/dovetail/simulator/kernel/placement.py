@@ -27,6 +27,7 @@ def place(w: World, prefer: Any, few_switches: bool, job: int) -> int:
                 forget_spent(w)
                 if picked:
                     return number
+                forget_picks(w, job)
             number += 1
             continue
         chosen, best, best_preference = -1, -1, math.inf
@@ -107,6 +108,14 @@ def _use(w: World, job: int, number: int, chunk: Chunk, end: float, at: int) -> 
     node(w, at).picked = number
     node(w, number).used_by = job
     spend(w, number, chunk, end)
+
+
+@inner
+def forget_picks(w: World, job: int) -> None:
+    """A job that comes again may have the nodes that were once picked for it."""
+    for number in range(w.node_count):
+        if node(w, number).used_by == job:
+            node(w, number).used_by = -1
 
 
 @inner

@@ -2,7 +2,8 @@
 
 A planning placement is a Python function; the world holds the address of a callback to it
 (`simulator.planner.Planner`). It is asked only if nodes that differ could take the job and
-another job waits; what it answers is taken only if every node is admissible.
+another job waits; what it answers is taken only if every node is admissible. An assigner is asked
+about every job of one GPU, since it may let one wait although a GPU is free.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ from dovetail.simulator.kernel.state import (
     small,
 )
 
+NO_OPINION = -2
+"""What an assigner answers where the usual way shall decide."""
+
 
 @intrinsic
 def _ask(typing_context: Any, address: Any, job: Any) -> Any:
@@ -58,6 +62,28 @@ def find_nodes(w: World, rules: Rules, job: int) -> int:
         if chosen >= 0:
             return chosen
     return place(w, rules.prefer, rules.few_switches, job)
+
+
+@inner
+def find_nodes_or_wait(w: World, rules: Rules, job: int) -> int:
+    """The same; -1 also where the placement lets a job of one GPU wait for a better one."""
+    if is_assigned(w, job):
+        if w.assigned_at == w.now:  # it is not asked again about each job of a long queue
+            return -1
+        chosen = _ask(w.assigner, job)
+        if chosen != NO_OPINION:
+            return chosen
+    return find_nodes(w, rules, job)
+
+
+@inner
+def is_assigned(w: World, job: int) -> bool:
+    """Whether the placement may let this job wait: there is an assigner, and it takes one GPU."""
+    if w.assigner == 0:
+        return False
+    mine = demand(w, run_of(w, job).demand)
+    this = option(w, mine.option_first)
+    return mine.plannable and this.many + this.few == 1 and large(w, mine.option_first).gpus == 1
 
 
 @inner

@@ -55,6 +55,11 @@ class World(Row):
     watches: int  # how often calendars were asked, so far
     reservations_made: int  # so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
+    # the tree of accounts
+    share_count: int  # 0: there is no tree
+    share_users: int
+    share_period: float  # seconds between two calculations
+    last_shares: float  # when the last one was
     history_levels: int  # groups that a job belongs to
     history_count: int  # groups in all
     history_ring: int  # run times kept of a group
@@ -71,8 +76,11 @@ class World(Row):
     cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
+    closed_kinds: int  # bit k: in this pass nothing more starts on nodes of kind k
     planner: int  # address of a function that picks nodes for a job; 0: none
     ranker: int  # address of a function that ranks classes of nodes; 0: none
+    assigner: int  # address of a function that starts jobs of one GPU or lets them wait; 0: none
+    assigned_at: float  # when it said last that nothing more starts at that moment
     class_count: int  # classes of nodes found by the search in hand
     # conservative backfilling: promises and what they leave
     set_count: int  # node sets; 0: nobody is promised anything
@@ -92,6 +100,7 @@ class World(Row):
     cluster: int  # [1] ClusterFacts
     jobs: int  # [jobs] JobFacts
     accounts: int  # [accounts] AccountFacts
+    shares: int  # [accounts and users of the tree] ShareRow
     runs: int  # [jobs] RunRow
     nodes: int  # [nodes] NodeRow
     slots: int  # [nodes * most slots] Slot
@@ -172,9 +181,32 @@ class RunRow(Row):
     demand: int  # -1: rejected
     part_first: int  # its chunks in the parts table
     part_count: int
+    share: int  # its user in the tree of accounts; -1: in none
+    charge: float  # what that is charged in a second while it runs
     backfilled: bool
     refused: bool  # on submission: as many as may be submitted were
     restarts: int  # how often a node failed under it
+
+
+class ShareRow(Row):
+    """An account or user of the tree; parents stand before their children."""
+
+    parent: int  # -1: the root
+    first: int  # its children, and places for them in `order`
+    last: int
+    user: bool
+    account: int  # row of the accounts; -1: no job is charged to it
+    norm: float  # its part of the shares of its siblings; below 0: as its parent
+    charge: float  # of what runs, in a second
+    since: float  # up to when use has been counted
+    usage: float  # decayed; of an account: of all below it
+    level: float  # level fair share: norm / its part of the use of its siblings
+    order: int  # list kept beside the table: children of each, the next in rank first
+    # of the walk, by depth
+    place: int
+    stop: int
+    before: float
+    tied: bool
 
 
 class NodeRow(Row):
@@ -262,6 +294,7 @@ class Demand(Row):
     plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     speed: float  # of its fastest option
     tier: int  # of its partition: 0 goes first
+    partition_kinds: int  # bit k: kind k belongs to its partition
     account: int  # of its first job
     # its limits, and what one of its jobs counts for there
     link_first: int
@@ -348,6 +381,7 @@ class OptionRow(Row):
     large_kinds: int  # bit k: a node of kind k can ever host a large chunk
     small_kinds: int
     speed: float
+    charge: float  # what a job in it is charged in a second, where there is a tree
     large_shape: int
     small_shape: int
     demand: int

@@ -11,9 +11,10 @@ from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.calendar import refresh
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.needs import anything_may_fit, next_met
-from dovetail.simulator.kernel.next_job import is_to_wait
-from dovetail.simulator.kernel.pass_opening import begin_pass
-from dovetail.simulator.kernel.passes import pass_over, pass_without_backfilling, start_next
+from dovetail.simulator.kernel.next_job import is_to_wait, next_job
+from dovetail.simulator.kernel.pass_opening import begin_ordered_pass, begin_pass
+from dovetail.simulator.kernel.passes import pass_over, start_next
+from dovetail.simulator.kernel.planned import is_assigned
 from dovetail.simulator.kernel.queue import pass_over_before, position, seek, shortest_left
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
@@ -43,12 +44,32 @@ def advance_slurm(world: Any, rules: Rules, steps: int) -> bool:
             w.last_cycle, w.news = due, False
         before = w.events
         if go_to(w, rules, now):
-            pass_without_backfilling(w, rules)
+            run_main_scheduler(w, rules)
         w.news |= w.events > before
         if w.news and w.active_count > 0 and now >= w.last_cycle + w.cycle_interval:
             w.last_cycle = now
             w.news = run_cycle(w, rules)
     return True
+
+
+@inner
+def run_main_scheduler(w: World, rules: Rules) -> None:
+    """Start jobs in order; one that cannot closes all nodes of its partition to those after it."""
+    if not begin_ordered_pass(w, rules):
+        return
+    number = next_job(w, rules)
+    while number >= 0:
+        mine = demand(w, number)
+        part = mine.partition_kinds
+        closed = mine.kinds & ~w.closed_kinds == 0
+        if closed or not (mine.fits and start_next(w, rules, number)):
+            w.closed_kinds |= part
+            turns.set_aside(w, number)
+            if not turns.any_outside(w, w.closed_kinds):
+                break
+        number = next_job(w, rules)
+    w.closed_kinds = 0
+    turns.end_pass(w)
 
 
 @inner
@@ -71,7 +92,8 @@ def run_cycle(w: World, rules: Rules) -> bool:
             started = True
             run_of(w, job).backfilled = kinds & planned != 0
         else:
-            _note_refused(w, number, estimate)
+            if not is_assigned(w, job):  # else another like it may be let start
+                _note_refused(w, number, estimate)
             _plan(w, job)
             planned |= kinds
             pass_over(w, rules, number)

@@ -65,6 +65,7 @@ from dovetail.simulator.kernel.rows import (
     OptionRow,
     Part,
     RunRow,
+    ShareRow,
     Slot,
     Tried,
     World,
@@ -75,6 +76,7 @@ account = row_accessor(World, "accounts", AccountFacts)
 cluster_facts = row_accessor(World, "cluster", ClusterFacts)
 demand_facts = row_accessor(World, "demand_facts", DemandFacts)
 run_of = row_accessor(World, "runs", RunRow)
+share = row_accessor(World, "shares", ShareRow)
 node = row_accessor(World, "nodes", NodeRow)
 slots = row_accessor(World, "slots", Slot)
 kind = row_accessor(World, "kinds", KindRow)

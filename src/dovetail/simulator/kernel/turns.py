@@ -41,6 +41,15 @@ def close(w: World, kinds: int) -> None:
 
 
 @inner
+def any_outside(w: World, kinds: int) -> bool:
+    """Whether any demand that has its turn to come may use other kinds than these."""
+    for i in range(w.kind_set_count):
+        if kind_set(w, i).turn_count > 0 and kind_set(w, i).kinds & ~kinds:
+            return True
+    return False
+
+
+@inner
 def turn_of(w: World, number: int) -> Turn:
     """The place of a demand among those with the same kinds."""
     mine = demand(w, number)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Each, Limit
 from dovetail.domain.registry import Registry
@@ -23,7 +24,7 @@ Row = dict[str, str]
 
 _PARTITION_FIELDS = (
     "PartitionName", "QoS", "MaxNodes", "MaxTime", "Nodes", "PriorityJobFactor", "PriorityTier",
-    "OverSubscribe",
+    "OverSubscribe", "TRESBillingWeights",
 )  # fmt: skip
 _TRES = {"cpu": "cpus", "mem": "memory_gb", "node": "nodes", "gres/gpu": "gpus"}
 
@@ -70,6 +71,8 @@ def _read_qos(path: Path, shape: Shape) -> None:
         name = row.get("name", "")
         own = (name,)
         shape.qos[name] = _number(row.get("priority", "")) or 0.0
+        if _number(row.get("usagefactor", "1")) not in (None, 1.0):
+            shape.notes.append(f"QOS {name}: its UsageFactor is not replayed, use counts once")
         for each, jobs, submitted, tres in (
             (Each.ALL, "grpjobs", "grpsubmit", "grptres"),
             (Each.USER, "maxjobspu", "maxsubmitpu", "maxtrespu"),
@@ -90,6 +93,7 @@ def _read_associations(path: Path, shape: Shape) -> None:
     """
     rows = list(_rows(path))
     parents = _parents(rows)
+    shape.associations += _tree(rows, parents, shape)
     for row in rows:
         account, user = row.get("account", "").strip(), row.get("user", "")
         parts = (row["partition"],) if row.get("partition") else ()
@@ -103,6 +107,25 @@ def _read_associations(path: Path, shape: Shape) -> None:
             _add_limit(shape, row, words, own, "maxjobs", "maxsubmit", "")
             one = Limit(users=users, accounts=(account,), partitions=parts, each=Each.JOB)
             _add_limit(shape, row, words, one, "", "", "maxtres")
+
+
+def _tree(rows: list[Row], parents: dict[str, str], shape: Shape) -> Iterator[Association]:
+    """Shares of accounts and users; those of single partitions are left out."""
+    seen = set()
+    told = {*parents, *(row.get("account", "").strip() for row in rows), *parents.values()}
+    yield from (Association(name) for name in sorted(told - {*parents, ROOT, ""}))
+    for row in rows:
+        account, user = row.get("account", "").strip(), row.get("user", "").strip()
+        if row.get("partition") or (account, user) in seen or not row.get("share"):
+            continue
+        seen.add((account, user))
+        if user or account != ROOT:
+            above = ROOT if user else parents.get(account) or ROOT
+            own = _number(row["share"])
+            shares = AS_PARENT if row["share"].strip().lower() == "parent" else own
+            yield Association(account, user, above, 1.0 if shares is None else shares)
+    if any(row.get("partition") for row in rows):
+        shape.notes.append("associations of single partitions: their shares are not replayed")
 
 
 def _add_limit(

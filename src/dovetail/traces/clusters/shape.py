@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dovetail.domain.associations import Association
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
@@ -30,6 +31,7 @@ class PartitionFacts:
     tier: int = 1
     exclusive: bool = False
     qos: str = ""  # whose limits hold for its jobs
+    billing: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Shape:
     qos: dict[str, float] = field(default_factory=dict)  # name -> priority
     limits: list[Limit] = field(default_factory=list)
     slurm: dict[str, str] = field(default_factory=dict)  # settings of slurm.conf
+    associations: list[Association] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)
     licenses: dict[str, int] = field(default_factory=dict)
     _facts: dict[str, PartitionFacts] = field(default_factory=dict)
@@ -119,6 +122,7 @@ class Shape:
             name=self.name,
             limits=(*self._known_limits(partitions), *self._partition_limits()),
             slurm=self.slurm,
+            associations=tuple(self.associations),
             licenses=self.licenses,
             outages=tuple(
                 Outage(nodes, one.start, one.end, one.state, one.words)
@@ -142,7 +146,7 @@ class Shape:
 
     def _partition(self, name: str, nodes: frozenset[int]) -> Partition:
         facts = self._facts.get(name, PartitionFacts())
-        return Partition(name, nodes, facts.priority, facts.tier, facts.exclusive)
+        return Partition(name, nodes, facts.priority, facts.tier, facts.exclusive, facts.billing)
 
     def _known_limits(self, partitions: Iterable[Partition]) -> list[Limit]:
         """Those of partitions whose nodes were left out are left out, too; the last of a kind."""

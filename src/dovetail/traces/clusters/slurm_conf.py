@@ -49,6 +49,8 @@ def read(path: Path) -> Shape:
     for fields in partitions:
         add_partition(shape, fields)
     shape.slurm = _settings(text)
+    if "NO_FAIR_TREE" in shape.slurm.get("PriorityFlags", "").upper():
+        shape.notes.append("PriorityFlags=NO_FAIR_TREE: accounts with shares go by Fair Tree here")
     shape.licenses = licenses_of(settings_of_conf(text).get("licenses", ""))
     return shape
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
 
+from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import Cluster, Node
 from dovetail.domain.limits import Limit
 from dovetail.domain.outages import NodeReservation, Outage
@@ -33,6 +34,7 @@ def cluster_to_toml(cluster: Cluster) -> str:
             f"priority = {_number(part.priority)}",
             *([f"tier = {part.tier}"] if part.tier != 1 else []),
             *(["exclusive = true"] if part.exclusive else []),
+            *_billing(part.billing),
             "",
         ]
     lines += _numbers("speed", cluster.speed)
@@ -41,8 +43,10 @@ def cluster_to_toml(cluster: Cluster) -> str:
         lines += _numbers(f"kind_speed.{_key(kind)}", speeds)
     for limit in cluster.limits:
         lines += _limit_table(limit)
+    for association in cluster.associations:
+        lines += _association_table(association)
     lines += _numbers("licenses", cluster.licenses)
-    for closed in (*cluster.outages, *cluster.reservations):
+    for closed in cluster.closures:
         lines += _closed_table(closed, cluster)
     if cluster.slurm:
         lines += ["[slurm]", *(f"{name} = {quote(v)}" for name, v in cluster.slurm.items()), ""]
@@ -84,6 +88,21 @@ def _limit_table(limit: Limit) -> list[str]:
             lines.append(f"{key} = [{', '.join(map(quote, names))}]")
     lines.append(f"each = {quote(limit.each.value)}")
     return [*lines, *(f"{name} = {_number(most)}" for name, most in limit.amounts.items()), ""]
+
+
+def _billing(weights: tuple[tuple[str, float], ...]) -> list[str]:
+    told = ", ".join(f"{_key(what)} = {_number(weight)}" for what, weight in weights)
+    return [f"billing = {{ {told} }}"] if weights else []
+
+
+def _association_table(one: Association) -> list[str]:
+    lines = ["[[associations]]", f"account = {quote(one.account)}"]
+    if one.user:
+        lines.append(f"user = {quote(one.user)}")
+    if one.parent != ROOT:
+        lines.append(f"parent = {quote(one.parent)}")
+    shares = quote("parent") if one.shares == AS_PARENT else _number(one.shares)
+    return [*lines, f"shares = {shares}", ""]
 
 
 def _closed_table(closed: Outage | NodeReservation, cluster: Cluster) -> list[str]:

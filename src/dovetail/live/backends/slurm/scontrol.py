@@ -1,4 +1,4 @@
-"""Changes as commands of one scontrol process, and its complaints matched to them again.
+"""Changes as commands of scontrol processes, and their complaints matched to them again.
 
 >>> command(Change(17, "17_[1-4]", Knob.SITE_FACTOR, 0, 120, ""))
 'update jobid=17_[1-4] SiteFactor=120'
@@ -15,12 +15,20 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from dovetail.live.backends.slurm.process import Answer, Commands
 from dovetail.live.model.decision import Change, Knob, Result
 
 MANY = 50
 """Commands from which on it is worth trying them without words between."""
+
+AT_ONCE = 4
+"""Processes that share many commands: each waits for the controller's answer to every one.
+
+600 changes took 1.6 to 3.2 s by one process, 1.2 to 1.3 by two and 1.0 by four, on a busy machine.
+"""
 
 NO_ANSWER = "unknown: no answer"
 
@@ -36,11 +44,28 @@ _WORDS = {
 
 def apply_changes(commands: Commands, changes: Sequence[Change]) -> list[Result]:
     """One result for each change, in their order."""
-    refused = {number: refusal(change) for number, change in enumerate(changes)}
-    sound = [number for number in refused if not refused[number]]
-    said = _send(commands, [command(changes[number]) for number in sound])
-    errors = refused | dict(zip(sound, said, strict=True))
+    errors = {number: refusal(change) for number, change in enumerate(changes)}
+    sound = [number for number in errors if not errors[number]]
+    shares = shared([changes[number].label for number in sound])
+    with ThreadPoolExecutor(max(1, len(shares))) as pool:
+        scripts = [[command(changes[sound[at]]) for at in share] for share in shares]
+        for share, said in zip(shares, pool.map(partial(_send, commands), scripts), strict=True):
+            errors |= {sound[at]: words for at, words in zip(share, said, strict=True)}
     return [Result(change, errors[number]) for number, change in enumerate(changes)]
+
+
+def shared(labels: Sequence[str]) -> list[list[int]]:
+    """Rows of each process; what concerns one job stays together, in its order.
+
+    >>> shared(["17", "18", "17"])
+    [[0, 1, 2]]
+    """
+    parts = min(AT_ONCE, max(1, len(labels) // MANY))
+    place = {label: number % parts for number, label in enumerate(dict.fromkeys(labels))}
+    shares: list[list[int]] = [[] for _ in range(parts)]
+    for row, label in enumerate(labels):
+        shares[place[label]].append(row)
+    return shares
 
 
 def refusal(change: Change) -> str:
@@ -68,6 +93,8 @@ def command(change: Change) -> str:
 
 def _send(commands: Commands, lines: Sequence[str]) -> list[str]:
     """What scontrol says of each line; a process that dies of a signal is tried once more."""
+    if not lines:
+        return []
     if len(lines) >= MANY:
         # The words between the commands make a third of the time of a thousand. Where one fails,
         # all are sent again with them, to tell which: each sets a value, and may be sent twice.

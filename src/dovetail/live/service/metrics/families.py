@@ -76,6 +76,10 @@ def _last(last: CycleReport) -> Iterator[Metric]:
         last.twin_difference,
     )  # fmt: skip
     yield _single("twin_error_ratio", "Mean wait in the twin against reality.", last.twin_error)
+    yield _single(
+        "model_drift", "Jobs of late against those the model was trained on, above 0.25: drifted.",
+        last.model_drift,
+    )  # fmt: skip
     yield from _partitions(bounded_loads(last.partitions))
 
 

@@ -1,0 +1,25 @@
+"""What a job's partition decides in a pass: its tier, and which nodes belong to it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.jobs import Ints, Jobs
+from dovetail.simulator.layout import Kind
+
+
+def tiers_of(jobs: Jobs, cluster: Cluster) -> Ints:
+    """Per job, 0 the highest."""
+    by_code = np.array(cluster.tiers((*jobs.partition.values, None)))  # code -1 is the last
+    return by_code[jobs.partition.codes]
+
+
+def partition_kinds(jobs: Jobs, cluster: Cluster, kinds: list[Kind]) -> Ints:
+    """Per job the kinds of nodes of its partition, as bits; all of them where it is in none."""
+    known = {part.name for part in cluster.partitions}
+    by_code = [
+        sum(1 << k for k, kind in enumerate(kinds) if name not in known or name in kind.partitions)
+        for name in (*jobs.partition.values, None)  # code -1 is the last
+    ]
+    return np.array(by_code, np.int64)[jobs.partition.codes]
