@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,7 +83,8 @@ def test_gangs_go_in_order_and_start_whole(backfill: str, tmp_path: Path) -> Non
     random = np.random.default_rng(3)
     gpus = random.choice([1, 1, 1, 2, 4, 8], 80)
     trace = jobs_of(gpus.tolist(), np.sort(random.random(80) * 2000.0).tolist())
-    ran = simulate(trace, MIXED, index_model(tmp_path / "model"), backfill=backfill)
+    with_gangs = replace(MIXED, nodes=(*MIXED.nodes, Node("fast-2", 4, "volta")))
+    ran = simulate(trace, with_gangs, index_model(tmp_path / "model"), backfill=backfill)
     assert ran.ran.all()
 
 

@@ -141,8 +141,8 @@ def easy_pass(w: World, rules: Rules) -> None:
         elif not anything_may_fit(w):
             break
         elif kinds & reserved_kinds or (mine.fits and is_assigned(w, job)):
-            # Too long on the slower of several GPU types, a gang that takes too much, or it waits
-            # by choice.
+            # Too long on the slower of several GPU types, a gang that takes too much, or a job that
+            # waits by choice: what is free is not kept for that one.
             pass_over(w, rules, number)
         elif reservations.make_reservation(w, number, job):
             reserved_kinds |= kinds

@@ -78,7 +78,7 @@ def find_nodes_or_wait(w: World, rules: Rules, job: int) -> int:
 
 @inner
 def is_assigned(w: World, job: int) -> bool:
-    """Whether the placement may let this job wait: there is an assigner, and it takes one GPU."""
+    """Whether an assigner decides about the job: one of one GPU."""
     if w.assigner == 0:
         return False
     mine = demand(w, run_of(w, job).demand)
