@@ -6,6 +6,7 @@ python -m benchmarks.marl_tables
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -97,4 +98,7 @@ def _latency(latency: dict[str, Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(lines(json.loads(RESULT.read_text(encoding="utf-8")))))
+    found = json.loads(RESULT.read_text(encoding="utf-8"))
+    if any("search_epochs" not in site["size"] for site in found["traces"].values()):
+        sys.exit(f"{RESULT.name} was measured before the search: run python -m benchmarks.run marl")
+    print("\n".join(lines(found)))
