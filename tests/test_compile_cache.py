@@ -11,18 +11,21 @@ import pytest
 
 COMPILE = """
 import os
-import dovetail
+{before}import dovetail
 from dovetail.compiled.functions import kernel
 def twice(x): return 2 * x
 print(os.environ.get("NUMBA_CACHE_DIR"), kernel(twice)(21))
 """
 
 
-def run_a_kernel(folder: Path, **environment: str) -> tuple[str, str]:
-    """What a fresh Python says of its cache and of a kernel, and its complaints."""
+def run_a_kernel(folder: Path, before: str = "", **environment: str) -> tuple[str, str]:
+    """What a fresh Python says of its cache and of a kernel, and its complaints.
+
+    before: a line that it runs before ours is imported.
+    """
     kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH")}
     program = folder / "program.py"
-    program.write_text(COMPILE)
+    program.write_text(COMPILE.format(before=before))
     done = subprocess.run(
         [sys.executable, str(program)],
         env={**kept, **environment}, capture_output=True, text=True, check=True,
@@ -37,6 +40,12 @@ def test_a_folder_of_our_own_is_made_and_used(tmp_path: Path) -> None:
     assert Path(folder).stat().st_mode & 0o777 == 0o700
     assert list(Path(folder).rglob("*.nbc"))
     assert complaints == ""
+
+
+def test_who_imports_numba_first_gets_no_code_beside_the_source(tmp_path: Path) -> None:
+    said, _ = run_a_kernel(tmp_path, "import numba\n", XDG_CACHE_HOME=str(tmp_path))
+    assert list(Path(said.removesuffix(" 42")).rglob("*.nbc"))
+    assert not (tmp_path / "__pycache__").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

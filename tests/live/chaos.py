@@ -41,7 +41,7 @@ CLOCKED = str(Path(__file__).with_name("clocked.py"))
 
 
 @dataclass(frozen=True, slots=True)
-class GuardrailOutcome:
+class ChaosOutcome:
     """What was done, and what became of it."""
 
     faults: Counter[str]
@@ -258,7 +258,7 @@ class Chaos:
 
     # -- the course of it
 
-    def run(self, faults: int) -> GuardrailOutcome:
+    def run(self, faults: int) -> ChaosOutcome:
         blocker = self.cluster.submit(2, 3600, gpu_type="k80", minutes=120)
         self.cluster.wait_for("RUNNING", blocker)
         waiters = [
@@ -314,7 +314,7 @@ class Chaos:
         except AssertionError as problem:
             raise AssertionError(f"{problem}; it said last:\n{self.daemon.said[-3000:]}") from None
 
-    def _settled(self, blocker: int, waiters: list[int]) -> GuardrailOutcome:
+    def _settled(self, blocker: int, waiters: list[int]) -> ChaosOutcome:
         self.daemon.kill()
         self.around.check()
         self.daemon.command("restore")
@@ -328,7 +328,7 @@ class Chaos:
             if done.id in jobs:
                 ended[done.state] += 1
         assert ended.keys() == {"COMPLETED"}, f"{ended}\n{self.cluster.circumstances()}"
-        return GuardrailOutcome(
+        return ChaosOutcome(
             self.done,
             len(jobs),
             ended["COMPLETED"],
@@ -344,7 +344,7 @@ def _answers(cluster: Cluster) -> bool:
         return False
 
 
-def run_chaos(faults: int, seed: int, folder: Path) -> GuardrailOutcome:
+def run_chaos(faults: int, seed: int, folder: Path) -> ChaosOutcome:
     """All of it, on a cluster of its own."""
     with Cluster(Options(nodes=SMALL_LAYOUT)) as cluster:
         chaos = Chaos(cluster, folder, seed)

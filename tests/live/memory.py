@@ -13,6 +13,7 @@ from dovetail.live.config import GuardrailConfig, JournalConfig, LiveConfig, Met
 from dovetail.live.cycle.actuator import Clocks
 from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
+from dovetail.live.ledger.unmarked import UnmarkedFactors
 from dovetail.live.model.mode import Mode
 
 
@@ -44,12 +45,16 @@ def full_cluster(minutes: list[int], nodes: int = 2) -> tuple[MemoryCluster, lis
 
 @contextmanager
 def steering_in_memory(
-    backend: RecordedBackend, folder: Path, mode: Mode = Mode.ACTIVE, **more: Any
+    backend: RecordedBackend,
+    folder: Path,
+    mode: Mode = Mode.ACTIVE,
+    unmarked: UnmarkedFactors | None = None,
+    **more: Any,
 ) -> Iterator[LiveController]:
     """A controller in the given mode; what it leaves behind is the test's business."""
     config = memory_config(folder, **more)
     with Journal.open(config.journal) as journal:
         clocks = clocks_of(backend.cluster)
-        controller = LiveController(config, backend, journal, clocks=clocks)
+        controller = LiveController(config, backend, journal, clocks=clocks, unmarked=unmarked)
         controller.enter(mode, "a test wants it")
         yield controller

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from dovetail.files import make_private_folder
@@ -51,6 +52,9 @@ def use(version: str) -> None:
         LOG.warning("compiled code is not kept, every start compiles anew: %s", problem)
         return
     os.environ[VARIABLE] = str(folder.absolute())
+    if "numba" in sys.modules:
+        # It has read its environment, and would keep code beside the source, where it goes stale.
+        sys.modules["numba"].core.config.reload_config()
     if not given:
         _forget_old(folder.parent, folder)
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from dovetail.live.backends.base import Backend, BackendError
 from dovetail.live.journal import JournalError
 from dovetail.live.ledger import Ledger
-from dovetail.live.ledger.restore import Restored, restore, restore_all, restore_marked
+from dovetail.live.ledger.restore import Restored, restore, restore_where
 from dovetail.live.ledger.unexplained import Unexplained, entries_of, unexplained
+from dovetail.live.ledger.unmarked import UnmarkedFactors
 from dovetail.live.model.decision import Change, Knob, Result
-from dovetail.live.model.snapshot import Snapshot
+from dovetail.live.model.mark import is_marked
+from dovetail.live.model.snapshot import LiveJob, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,21 @@ class Clocks:
 class Actuator:
     """The only part that changes anything."""
 
-    def __init__(self, backend: Backend, ledger: Ledger, clocks: Clocks) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        ledger: Ledger,
+        clocks: Clocks,
+        unmarked: UnmarkedFactors | None = None,
+    ) -> None:
+        """unmarked: where values without a mark are written down besides, if anywhere."""
         self.backend, self.ledger, self.clocks = backend, ledger, clocks
+        self.unmarked = unmarked or UnmarkedFactors()
 
     def send(self, changes: Sequence[Change]) -> tuple[Result, ...]:
         """Carry changes out; JournalError: nothing was sent."""
         intents = self.ledger.intend(changes, self.clocks.wall())
+        self.unmarked.note(changes, {key.job for key in self.ledger.view.entries})
         try:
             results = self._read_back(self.backend.apply(changes))
         except BackendError as error:
@@ -60,7 +71,7 @@ class Actuator:
             self.ledger.expect_requeued(snapshot)
         touched, lost = tuple(self.ledger.view.entries.values()), self._lost_journal()
         if lost:
-            restored = restore_marked(self.backend, snapshot, self._send_back)
+            restored = restore_where(self.is_ours, self.backend, snapshot, self._send_back)
         else:
             restored = restore(self.backend, touched, snapshot, self._send_back)
         left = {result.change.job for result in restored.left}
@@ -68,6 +79,7 @@ class Actuator:
             # Jobs that ended, or that an operator has set since, need nothing any more.
             settled = {entry.job for entry in touched} - left
             self.ledger.let_go(settled, self.clocks.wall(), "nothing left to undo")
+            self.unmarked.forget(settled)
             if lost and not left:
                 self.ledger.journal.recovery_done(self.clocks.wall())
         return restored
@@ -86,16 +98,23 @@ class Actuator:
         """What stands on waiting jobs that this journal does not explain."""
         snapshot = self.backend.read()
         with suppress(JournalError):
-            return unexplained(snapshot, self.ledger.journal.past.begins())
-        return unexplained(snapshot, math.inf)
+            return unexplained(snapshot, self.ledger.journal.past.begins(), self.unmarked.has)
+        return unexplained(snapshot, math.inf, self.unmarked.has)
+
+    def is_ours(self, job: LiveJob, factor: int) -> bool:
+        """Whether a site factor is one that we set, for when no journal can tell."""
+        return is_marked(factor) or self.unmarked.has(job, factor)
 
     def reset_ours(self, found: Unexplained, snapshot: Snapshot) -> Restored:
-        """Undo exactly the values that follow our pattern."""
-        return restore(self.backend, entries_of(found), snapshot, self._send_back)
+        """Undo exactly the values that are ours."""
+        restored = restore(self.backend, entries_of(found), snapshot, self._send_back)
+        if not restored.left:
+            self.unmarked.forget(found.ours)
+        return restored
 
     def reset_all(self, snapshot: Snapshot) -> Restored:
         """Undo every site factor there is, whoever set it."""
-        return restore_all(self.backend, snapshot, self._send_back)
+        return restore_where(lambda _, f: f != 0, self.backend, snapshot, self._send_back)
 
     @property
     def owes(self) -> bool:

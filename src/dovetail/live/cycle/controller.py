@@ -28,7 +28,7 @@ from dovetail.live.guardrails.base import Glimpse, GuardrailOutcome, Situation
 from dovetail.live.journal import Journal, JournalError, Outcomes
 from dovetail.live.journal.records import GONE, NOTHING_HAPPENED
 from dovetail.live.ledger import Ledger
-from dovetail.live.model.mark import is_marked
+from dovetail.live.ledger.unmarked import UnmarkedFactors
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
 from dovetail.policies.policy import Policy
@@ -52,14 +52,16 @@ class LiveController:
         clocks: Clocks | None = None,
         stopped: Callable[[], bool] = lambda: False,
         readings: Callable[[], Mapping[str, NodeReading]] = dict,
+        unmarked: UnmarkedFactors | None = None,
     ) -> None:
         """`stopped` is the kill switch, asked once more before anything is sent; `readings` is
-        what telemetry says of the nodes."""
+        what telemetry says of the nodes; `unmarked` is where the journal's loss can be made good.
+        """
         self.stopped, self._readings = stopped, readings
         self.config, self.backend, self.journal = config, backend, journal
         self.clocks = clocks or Clocks()
         self.ledger = Ledger(journal)
-        self.actuator = Actuator(backend, self.ledger, self.clocks)
+        self.actuator = Actuator(backend, self.ledger, self.clocks, unmarked)
         self.mode = Mode.SHADOW
         self.comparison = TwinComparison()
         self.last_good = self.clocks.steady()
@@ -149,9 +151,13 @@ class LiveController:
 
     def _unknown_factors(self, snapshot: Snapshot) -> str:
         """Factors that look like ours and are in no journal, in words; empty: there are none."""
-        table = snapshot.factor_columns
-        marked = set(table.ids[is_marked(table.site)].tolist())
-        unknown = len(marked - self.ledger.view.factors(snapshot).keys()) if marked else 0
+        table, by_id = snapshot.factor_columns, snapshot.by_id
+        ours = self.ledger.view.factors(snapshot).keys()
+        suspects = set(table.ids[table.site != 0].tolist()) - ours
+        unknown = sum(
+            self.actuator.is_ours(by_id[job], snapshot.site_of(job))
+            for job in suspects & by_id.keys()
+        )
         if not unknown:
             return ""
         return (

@@ -22,7 +22,6 @@ from dovetail.live.ledger.entry import Key, LedgerEntry
 from dovetail.live.ledger.ledger import SHOWN
 from dovetail.live.model.decision import UNDO, Change, Knob, Result
 from dovetail.live.model.first_factor import first_factor
-from dovetail.live.model.mark import is_marked
 from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
 
 TRIES = 3
@@ -64,24 +63,15 @@ def restore(
     return Restored(len(changed - left), len({t.job for t in touched} - changed), failed)
 
 
-def restore_all(backend: Backend, snapshot: Snapshot, send: Send) -> Restored:
-    """Undo every site factor there is, whoever set it."""
-    return _restore_where(bool, backend, snapshot, send)
-
-
-def restore_marked(backend: Backend, snapshot: Snapshot, send: Send) -> Restored:
-    """Undo what follows our pattern, for when the journal is lost: an operator's own stays."""
-    return _restore_where(is_marked, backend, snapshot, send)
-
-
-def _restore_where(
-    chosen: Callable[[int], bool], backend: Backend, snapshot: Snapshot, send: Send
+def restore_where(
+    chosen: Callable[[LiveJob, int], bool], backend: Backend, snapshot: Snapshot, send: Send
 ) -> Restored:
+    """Undo the site factors that are chosen, for when the journal is lost."""
     touched = [
         LedgerEntry(job.id, Knob.SITE_FACTOR, 0)
         for job in snapshot.jobs
         # Of jobs that run, are held or may not start yet Slurm does not tell the factor.
-        if chosen(snapshot.site_of(job.id)) or job.id not in snapshot.factors
+        if chosen(job, snapshot.site_of(job.id)) or job.id not in snapshot.factors
     ]
     return restore(backend, touched, snapshot, send)
 

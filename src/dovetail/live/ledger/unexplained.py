@@ -14,18 +14,22 @@ For a journal that was lost: what it would have known is looked for in Slurm its
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from dovetail.live.ledger.entry import LedgerEntry
 from dovetail.live.model.decision import Knob
 from dovetail.live.model.mark import is_marked
-from dovetail.live.model.snapshot import Snapshot
+from dovetail.live.model.snapshot import LiveJob, Snapshot
+
+Noted = Callable[[LiveJob, int], bool]
+"""Whether a factor of a job was written down as ours although it carries no mark."""
 
 
 class Unexplained(NamedTuple):
     """Waiting jobs by who may have set them; numbers as in LiveJob.id."""
 
-    ours: tuple[int, ...] = ()  # site factors that follow our pattern
+    ours: tuple[int, ...] = ()  # site factors that follow our pattern, or were written down
     unknown: tuple[int, ...] = ()  # do not, but are of jobs older than the journal
     operators: tuple[int, ...] = ()  # set while the journal was kept, and not by us
     frozen: tuple[int, ...] = ()  # priorities set by hand
@@ -47,7 +51,9 @@ class Unexplained(NamedTuple):
         return "; ".join(said) if said else "no waiting job has a value of somebody's"
 
 
-def unexplained(snapshot: Snapshot, begins: float) -> Unexplained:
+def unexplained(
+    snapshot: Snapshot, begins: float, noted: Noted = lambda job, factor: False
+) -> Unexplained:
     """What stands on waiting jobs once everything that the journal knows has been put back.
 
     begins: since when the journal has been kept; infinity: there is none.
@@ -59,7 +65,7 @@ def unexplained(snapshot: Snapshot, begins: float) -> Unexplained:
             found["hidden"].append(job.id)
         elif factor.frozen:
             found["frozen"].append(job.id)
-        elif is_marked(factor.site):
+        elif is_marked(factor.site) or noted(job, factor.site):
             found["ours"].append(job.id)
         elif factor.site and (math.isnan(job.submit) or job.submit < begins):
             found["unknown"].append(job.id)
@@ -69,5 +75,5 @@ def unexplained(snapshot: Snapshot, begins: float) -> Unexplained:
 
 
 def entries_of(found: Unexplained) -> tuple[LedgerEntry, ...]:
-    """As if the journal knew them: exactly those that follow our pattern."""
+    """As if the journal knew them: exactly those that are ours."""
     return tuple(LedgerEntry(job, Knob.SITE_FACTOR, 0) for job in found.ours)

@@ -5,7 +5,8 @@
 
 A factor of ours leaves 37 when divided by 50, wherever there is room to choose: people write round
 numbers, which never do, and of values at random one in fifty does. It is only looked at when the
-journal, which knows better, is lost.
+journal, which knows better, is lost. Where there is no room, values are written down besides: see
+`ledger.unmarked`.
 """
 
 from __future__ import annotations

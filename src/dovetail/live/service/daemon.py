@@ -26,6 +26,7 @@ from dovetail.live.cycle.controller import LiveController
 from dovetail.live.cycle.policy import check_policy
 from dovetail.live.cycle.report import CycleReport
 from dovetail.live.journal import Journal
+from dovetail.live.ledger.unmarked import UnmarkedFactors
 from dovetail.live.model.mode import Mode
 from dovetail.live.service.first_factors import (
     FirstFactor,
@@ -128,6 +129,7 @@ class Daemon:
             journal,
             clocks=self._clocks,
             stopped=lambda: board.stopped,
+            unmarked=UnmarkedFactors(board.folder),
             readings=lambda: telemetry.nodes,
         )
         notifier = Notifier.from_environment()

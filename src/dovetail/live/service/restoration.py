@@ -13,6 +13,7 @@ from dovetail.live.cycle.actuator import Actuator, Clocks
 from dovetail.live.journal import Journal
 from dovetail.live.journal.errors import in_words
 from dovetail.live.ledger import Ledger
+from dovetail.live.ledger.unmarked import UnmarkedFactors
 from dovetail.live.service.first_factors import remove_first_factors
 
 LOG = logging.getLogger("dovetail.live")
@@ -35,4 +36,4 @@ def restoring(config: LiveConfig) -> Iterator[Actuator]:
     backend = BACKENDS[config.slurm.backend](config.slurm)
     opened = Journal.open(config.journal) if there else Journal.in_memory(config.journal)
     with opened as journal:
-        yield Actuator(backend, Ledger(journal), Clocks())
+        yield Actuator(backend, Ledger(journal), Clocks(), UnmarkedFactors(Path(config.run_dir)))
