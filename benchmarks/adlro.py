@@ -55,7 +55,7 @@ PUBLISHED = {
 
 FROM_INDEX = DqnConfig(steps=100_000, exploration=0.1, settling=0.15, learning_rate=3e-4)
 TRAININGS = {
-    "cnn": DqnConfig(steps=120_000),
+    "cnn": DqnConfig(steps=300_000),
     "pairs": FROM_INDEX,
     "types": FROM_INDEX,
 }
