@@ -80,25 +80,38 @@ class MemoryCluster:
         self.now += seconds
         for number, job in [*self._jobs.items()]:
             if job.running and job.start + self._run[number] <= self.now:
-                end = job.start + self._run[number]
-                self._jobs[number] = job._replace(state="COMPLETED", end=end)
+                self.end(number, job.start + self._run[number])
             elif not (job.running or job.pending) and job.end + REMEMBERED < self.now:
                 self.forget(number)
         self._start_what_fits()
 
     def _start_what_fits(self) -> None:
         free = {node.name: node.gpus for node in self.nodes if node.usable}
-        for job in self._jobs.values():
-            if job.running:
-                free[job.hosts[0]] -= job.gpus
-        waiting = [job for job in self._jobs.values() if job.pending and job.id not in self._held]
-        for job in sorted(waiting, key=lambda each: (-self.priority(each.id), each.id)):
+        for job in self.running():
+            free[job.hosts[0]] -= job.gpus
+        for job in self.in_line():
             host = next((name for name, left in free.items() if left >= job.gpus), None)
             if host is not None:
                 free[host] -= job.gpus
-                self._jobs[job.id] = job._replace(
-                    state="RUNNING", reason="", start=self.now, hosts=(host,)
-                )
+                self.start(job.id, host)
+
+    def running(self) -> list[LiveJob]:
+        return [job for job in self._jobs.values() if job.running]
+
+    def in_line(self) -> list[LiveJob]:
+        """Jobs that may start, the first to go first."""
+        waiting = [job for job in self._jobs.values() if job.pending and job.id not in self._held]
+        return sorted(waiting, key=lambda each: (-self.priority(each.id), each.id))
+
+    def start(self, job: int, host: str) -> None:
+        self._jobs[job] = self._jobs[job]._replace(
+            state="RUNNING", reason="", start=self.now, hosts=(host,)
+        )
+
+    def end(self, job: int, when: float | None = None) -> None:
+        """A job is over, by default now."""
+        end = self.now if when is None else when
+        self._jobs[job] = self._jobs[job]._replace(state="COMPLETED", end=end)
 
     # -- operators
 
