@@ -26,7 +26,7 @@ from dovetail.policies.policy import policy_named
 from dovetail.prediction import HISTORY
 from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import simulate
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 
 RICC_NODES, RICC_MEMORY = 1024, 12.0
 """Nodes of eight processors, GB of each."""

@@ -39,7 +39,7 @@ from dovetail.policies.configured import configured_policy
 from dovetail.policies.policy import Policy
 from dovetail.slurm.host_lists import expand
 from dovetail.traces.clusters import read_cluster
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 
 JOBS, SEEDS, SPEED = 1000, (1, 2), 30.0
 PAUSES = "with the pauses of the run"

@@ -16,7 +16,7 @@ from dovetail.agents.history import Site
 from dovetail.domain.cluster import Cluster, Partition
 from dovetail.domain.jobs import Names
 from dovetail.domain.trace import Trace
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import WORKLOADS, offered_load, synthesize
 
 PARTITION = "14x8:v100,8x4:p100,8x2:t4"

@@ -21,7 +21,7 @@ from dovetail.domain.trace import Trace
 from dovetail.evaluation.unseen import first_unseen
 from dovetail.prediction import predict
 from dovetail.prediction.score import score
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 
 RESULT = Path(__file__).parent / "results" / "prediction.json"
 

@@ -34,7 +34,7 @@ from dovetail.policies.policy import Policy, policy_named
 from dovetail.prediction import HISTORY
 from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator.engine import Simulation
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 
 PROMISES = Promises(size_p95=0.1)
 POLICY, SLURM = "dovetail", "slurm-multifactor"

@@ -32,7 +32,7 @@ from benchmarks.workloads import folder
 from dovetail.evaluation.comparison import compare
 from dovetail.policies.configured import configured_policy
 from dovetail.traces.clusters import read_cluster
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 
 BACKFILL = "SchedulerType=sched/backfill\nPriorityType=priority/basic\n"
 

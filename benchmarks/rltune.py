@@ -34,7 +34,7 @@ from dovetail.evaluation.unseen import Draws, evaluate_unseen, who_pays
 from dovetail.policies.learned.checkpoint import load_checkpoint
 from dovetail.policies.policy import Policy
 from dovetail.prediction.knowledge import Knowledge
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 
 RESULT = Path(__file__).parent / "results" / "rltune.json"
 HEURISTICS = ("saf", "sjf", "f1", "qssf", "slurm-multifactor", "fcfs")

@@ -74,7 +74,7 @@ def memory(say: Callable[[str], None]) -> dict[str, Any]:
 
 def imports(say: Callable[[str], None]) -> dict[str, Any]:
     """Reading a million rows of a published format."""
-    from dovetail.traces.read import read_trace
+    from dovetail.traces.reader import read_trace
 
     rows = 1_000_000
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.trace import Trace
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 REAL = {

@@ -25,7 +25,7 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
-from dovetail.agents.choice.choose import choose
+from dovetail.agents.choice.halving import choose
 from dovetail.agents.gate import GateVerdict
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers

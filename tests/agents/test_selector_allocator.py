@@ -269,7 +269,7 @@ def test_a_pair_is_a_policy_like_any_other_and_needs_no_torch(tmp_path: Path) ->
     )
     # A trace of 300 jobs would do, but `simulate` draws as many as the workload has by itself.
     code = code.replace("'synth:helios'", "load_trace('synth:helios', jobs=300)")
-    code = "from dovetail.traces.load import load_trace; " + code
+    code = "from dovetail.traces.loader import load_trace; " + code
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 

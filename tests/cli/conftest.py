@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from dovetail.cli.app import app
 from dovetail.traces.synthetic import WORKLOADS, synthesize
-from dovetail.traces.write import write_trace
+from dovetail.traces.writer import write_trace
 
 CLUSTER = "4x8:v100"
 

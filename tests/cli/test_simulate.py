@@ -11,8 +11,8 @@ import pytest
 
 from dovetail.domain.schedule import Schedule
 from dovetail.evaluation.run import Run
-from dovetail.traces.read import read_trace
-from dovetail.traces.write import write_trace
+from dovetail.traces.reader import read_trace
+from dovetail.traces.writer import write_trace
 from tests.builders import job, trace_of
 from tests.cli.conftest import CLUSTER, Command
 

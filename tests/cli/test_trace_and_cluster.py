@@ -11,7 +11,7 @@ from dovetail.domain.cluster_toml import load_cluster
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.traces.formats import FORMATS
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from tests.cli.conftest import Command
 from tests.traces.samples import SAMPLES
 

@@ -32,7 +32,7 @@ from dovetail.prediction import predict
 from dovetail.testing.schedules import check_replays, crowded_trace, replay
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.clusters.shape import Shape
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import synthesize
 from tests.conformance import mig_parts
 from tests.envs.scenes import small_pool

@@ -16,7 +16,7 @@ from dovetail.domain.job_groups import GROUPINGS, SIZE_BOUNDS, SIZES, size_class
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.objective import Objective
 from dovetail.domain.promises import Promises
-from dovetail.traces.load import load_trace
+from dovetail.traces.loader import load_trace
 
 
 @given(st.integers(1, 5000))

@@ -15,7 +15,7 @@ from dovetail.evaluation.run import Run, simulate
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import Policy
 from dovetail.prediction.estimates import make_estimates
-from dovetail.traces.load import load_trace
+from dovetail.traces.loader import load_trace
 
 TRACE = load_trace("synth:helios", jobs=300, seed=3, load=1.1, cluster_gpus=32)
 CLUSTER = Cluster.parse("4x8")

@@ -21,7 +21,7 @@ from dovetail.evaluation.report.table import BOUND, COLUMNS, grid, markdown
 from dovetail.evaluation.report.who_pays import HEADS
 from dovetail.evaluation.run import Run
 from dovetail.policies.policy import Policy
-from dovetail.traces.load import load_trace
+from dovetail.traces.loader import load_trace
 from tests.builders import job, trace_of
 
 HOSTILE = "<script>alert('[bold]')</script>&|$x^2$"

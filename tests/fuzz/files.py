@@ -32,11 +32,11 @@ from dovetail.policies.policy import SHIPPED, Policy
 from dovetail.policies.selections import SELECTIONS
 from dovetail.traces.clusters import CLUSTER_FORMATS, read_cluster
 from dovetail.traces.clusters.toml import cluster_to_toml
+from dovetail.traces.description import describe
 from dovetail.traces.formats import FORMATS
-from dovetail.traces.inspect import describe
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from dovetail.traces.repair import REPAIRS
-from dovetail.traces.write import write_trace
+from dovetail.traces.writer import write_trace
 from tests.fuzz.mutations import VALUES, spoil_bytes, spoil_json
 from tests.fuzz.target import Target, replay
 from tests.traces.samples import OPENB, SAMPLES

@@ -17,8 +17,8 @@ from dovetail.models.background import BackgroundTraining, train_in_background
 from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
 from dovetail.telemetry.drift import DriftReference, DriftVerdict, workload_columns
-from dovetail.traces.load import load_trace
-from dovetail.traces.write import write_trace
+from dovetail.traces.loader import load_trace
+from dovetail.traces.writer import write_trace
 
 SITE = "4x8"
 CLUSTER = Cluster.parse(SITE)

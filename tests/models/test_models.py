@@ -15,7 +15,7 @@ from dovetail.models import Contest, ContestVerdict, ModelStore, NotPromoted, co
 from dovetail.models.background import BackgroundTraining, TrainingFailed, train_in_background
 from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
-from dovetail.traces.load import load_trace
+from dovetail.traces.loader import load_trace
 
 CLUSTER = Cluster.parse("4x8")
 WON = Contest(ContestVerdict.WON, "mean wait -20%")

@@ -19,7 +19,7 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.metrics import summary
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from tests.builders import cluster_of
 from tests.real_traces import real_trace
 from tests.simulator.counted import STATIC, counted

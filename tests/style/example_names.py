@@ -40,7 +40,7 @@ from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator.engine import Simulation
 from dovetail.telemetry import IdleWatch, check, open_source
 from dovetail.testing.schedules import replay
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.traces.samples import SAMPLES
 

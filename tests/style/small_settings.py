@@ -158,7 +158,7 @@ def _one_day(first: int, count: int) -> EvaluationDays:
 
 SMALL: dict[str, Callable[[Path], Names]] = {
     "agents.training": _training,
-    "agents.choice.choose": _choice,
+    "agents.choice.halving": _choice,
     "agents.ppo.learner": _ppo,
     "agents.ppo.ragged": _ragged,
     "agents.rltune.training": _rltune,

@@ -13,7 +13,7 @@ import pytest
 from dovetail.domain.errors import BadRow, ConfigError, TraceError, UnknownName
 from dovetail.domain.trace import Trace
 from dovetail.traces.checks import MENDS, ROW_RULES
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from tests.traces.samples import PHILLY, SAMPLES, philly_job, write, write_parquet
 
 HEADER = (

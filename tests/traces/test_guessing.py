@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.domain.errors import TraceError, UnknownName
 from dovetail.traces.formats import FORMATS
-from dovetail.traces.read import guess_format, read_trace
+from dovetail.traces.reader import guess_format, read_trace
 from dovetail.traces.source import read_head
 from tests.traces.samples import SAMPLES, write
 

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from dovetail.domain.errors import TraceError
-from dovetail.traces.inspect import describe
-from dovetail.traces.read import read_trace
-from dovetail.traces.write import write_trace
+from dovetail.traces.description import describe
+from dovetail.traces.reader import read_trace
+from dovetail.traces.writer import write_trace
 from tests.real_traces import real_trace
 
 

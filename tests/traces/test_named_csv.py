@@ -9,7 +9,7 @@ import pytest
 from dovetail.domain.errors import BadRow, ConfigError, DovetailError, TraceError, UnknownName
 from dovetail.domain.trace import Trace
 from dovetail.traces.fields import FIELDS
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from tests.cli.conftest import Command, dovetail  # noqa: F401 - a fixture
 from tests.traces.samples import CSV, write
 

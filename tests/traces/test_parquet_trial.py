@@ -10,9 +10,9 @@ import pytest
 
 from dovetail.domain.errors import TraceError
 from dovetail.traces import parquet_trial
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
-from dovetail.traces.write import write_trace
+from dovetail.traces.writer import write_trace
 from tests.traces.samples import write_parquet
 
 ABORTING = Path(__file__).parent / "files" / "one-flipped-bit.parquet"

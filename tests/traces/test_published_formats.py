@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dovetail.domain.trace import Trace
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from tests.traces.samples import (
     HELIOS,
     PAI_TASKS,

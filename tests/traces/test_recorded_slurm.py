@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dovetail.traces.clusters import read_cluster
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from tests.live.recordings import VERSIONS, Recorded, rest_answers
 from tests.slurm.test_files import RECORDINGS
 from tests.slurm.test_files import VERSIONS as NEWER

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dovetail.domain.errors import OutputError
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace
-from dovetail.traces.read import read_trace
-from dovetail.traces.write import write_trace
+from dovetail.traces.reader import read_trace
+from dovetail.traces.writer import write_trace
 
 
 def full_trace() -> Trace:

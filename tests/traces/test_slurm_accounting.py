@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dovetail.domain.trace import Trace
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from tests.traces.samples import SAMPLES, sacct_job, write
 
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace
-from dovetail.traces.anonymise import PERSONAL, anonymise
-from dovetail.traces.read import read_trace
-from dovetail.traces.write import write_trace
+from dovetail.traces.anonymity import PERSONAL, anonymise
+from dovetail.traces.reader import read_trace
+from dovetail.traces.writer import write_trace
 from tests.traces import samples
 
 SACCT = """\

@@ -14,8 +14,8 @@ from dovetail.slurm.dependencies import dependency_of
 from dovetail.slurm.submit_line import Submission, submission_of
 from dovetail.traces.clusters import read_cluster
 from dovetail.traces.clusters.toml import cluster_to_toml
-from dovetail.traces.read import read_trace
-from dovetail.traces.write import write_trace
+from dovetail.traces.reader import read_trace
+from dovetail.traces.writer import write_trace
 from tests.traces.samples import write
 
 SACCT = """\

@@ -30,7 +30,7 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
-from dovetail.agents.choice.choose import SLURM, choose
+from dovetail.agents.choice.halving import SLURM, choose
 from dovetail.agents.engines import Engine
 from dovetail.agents.gate import GateVerdict, judge
 from dovetail.agents.history import Site, facts, refuse_other

@@ -22,7 +22,7 @@ def open_trace(
 ) -> Trace:
     """A file's jobs, or a workload's jobs in a number and size that suit the cluster."""
     from dovetail.cli.screen import print_notes, progress_bar
-    from dovetail.traces.load import is_synthetic, load_trace
+    from dovetail.traces.loader import is_synthetic, load_trace
 
     if is_synthetic(source):
         wanted = SYNTHETIC_LOAD if load is None else load

@@ -57,7 +57,7 @@ def predict(
     from dovetail.evaluation.predictions import explain, judge, row_of
     from dovetail.evaluation.report.predictions import TITLES, score_rows, write_predictions
     from dovetail.prediction import PREDICTORS
-    from dovetail.traces.load import load_trace
+    from dovetail.traces.loader import load_trace
 
     names = names_in(predictors, "--predictors")
     for name in names:

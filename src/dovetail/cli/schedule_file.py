@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from dovetail.domain.schedule import RAN, Schedule
-from dovetail.traces.write import write_frame
+from dovetail.traces.writer import write_frame
 
 
 def write_schedule(schedule: Schedule, path: Path) -> None:

@@ -33,8 +33,8 @@ from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction.estimates import default_estimates
 from dovetail.prediction.knowledge import Knowledge
 from dovetail.traces.clusters.load import load_cluster
-from dovetail.traces.inspect import describe
-from dovetail.traces.load import load_trace
+from dovetail.traces.description import describe
+from dovetail.traces.loader import load_trace
 
 HIGHER_IS_BETTER = frozenset(
     measure.name for measure in MEASURES.values() if measure.better is Better.HIGHER

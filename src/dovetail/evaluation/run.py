@@ -1,6 +1,6 @@
 """One run: all that a replay depends on, in one frozen object, and the schedule that it gives.
 
->>> from dovetail.traces.load import load_trace
+>>> from dovetail.traces.loader import load_trace
 >>> trace = load_trace("synth:helios", jobs=200, seed=1, load=0.9, cluster_gpus=64)
 >>> run = Run.of(trace, Cluster.parse("8x8"), "saf+none", estimates="exact")
 >>> schedule = run.replay()
@@ -26,7 +26,7 @@ from dovetail.prediction import HISTORY
 from dovetail.prediction.estimates import default_estimates, make_estimates
 from dovetail.simulator import simulate as simulate_parts
 from dovetail.traces.clusters.load import load_cluster
-from dovetail.traces.load import load_trace
+from dovetail.traces.loader import load_trace
 
 
 @dataclass(frozen=True, slots=True)

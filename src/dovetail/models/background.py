@@ -66,7 +66,7 @@ def main(described: Path) -> None:
     from dovetail.agents.history import Site
     from dovetail.agents.players import LocalPlayers
     from dovetail.traces.clusters.load import load_cluster
-    from dovetail.traces.load import load_trace
+    from dovetail.traces.loader import load_trace
 
     agent = AGENTS[task.agent]
     site = Site(load_trace(task.trace), load_cluster(task.cluster))

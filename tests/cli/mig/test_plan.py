@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace
-from dovetail.traces.write import write_trace
+from dovetail.traces.writer import write_trace
 from tests.cli.conftest import Command
 
 NODES = ("mig", "plan", "--model", "a100-40", "--gpus", 2, "--nodes", "mig-[1-2]")

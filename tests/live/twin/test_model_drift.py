@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dovetail.live.twin.model_drift import model_drift
 from dovetail.telemetry.drift import DriftReference, DriftVerdict, workload_columns
-from dovetail.traces.load import load_trace
+from dovetail.traces.loader import load_trace
 from tests.policies.test_assigner import index_model
 
 

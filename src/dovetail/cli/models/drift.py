@@ -24,7 +24,7 @@ def models_drift(
     from dovetail.policies.learned.arrays_file import read_card
     from dovetail.policies.learned.checkpoint import CARD_FILE
     from dovetail.telemetry.drift import DriftReference, workload_columns
-    from dovetail.traces.load import load_trace
+    from dovetail.traces.loader import load_trace
 
     card = read_card(model / CARD_FILE)
     if "trained_on" not in card.content:

@@ -45,9 +45,9 @@ def trace_import(
     """
     refuse_bad_targets(out=out)
     from dovetail.cli.screen import print_notes, progress_bar
-    from dovetail.traces.anonymise import anonymise as without_names
-    from dovetail.traces.read import read_trace
-    from dovetail.traces.write import write_trace
+    from dovetail.traces.anonymity import anonymise as without_names
+    from dovetail.traces.reader import read_trace
+    from dovetail.traces.writer import write_trace
 
     with progress_bar(f"reading {file.name}") as report:
         trace = read_trace(file, format, names_in(repair, "--repair"), report, columns_in(map))

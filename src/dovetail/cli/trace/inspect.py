@@ -41,7 +41,7 @@ def trace_inspect(
     from dovetail.cli.files import json_text
     from dovetail.cli.screen import results
     from dovetail.prediction import prediction_error
-    from dovetail.traces.inspect import describe
+    from dovetail.traces.description import describe
 
     history = load_trace(
         trace,

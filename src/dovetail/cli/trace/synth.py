@@ -50,7 +50,7 @@ def trace_synth(
     from dovetail.api import load_cluster
     from dovetail.cli.screen import print_notes
     from dovetail.traces.synthetic import WORKLOADS, synthesize
-    from dovetail.traces.write import write_trace
+    from dovetail.traces.writer import write_trace
 
     gpus = None if cluster is None else load_cluster(cluster).total_gpus
     trace = synthesize(WORKLOADS[name], jobs, seed, load, gpus)

@@ -12,7 +12,7 @@ from dovetail.evaluation.bounds.bound import lower_bounds
 from dovetail.evaluation.comparison import Comparison, ComparisonRow
 from dovetail.live.journal.replay import RECORDED
 from dovetail.policies.policy import Policy
-from dovetail.traces.inspect import describe
+from dovetail.traces.description import describe
 
 
 class RecordedPolicy(Policy):

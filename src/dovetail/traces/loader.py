@@ -12,7 +12,7 @@ from pathlib import Path
 from dovetail.domain.arguments import expect, number, whole, wrong_type
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
-from dovetail.traces.read import read_trace
+from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from dovetail.traces.table import Progress
 

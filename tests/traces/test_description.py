@@ -9,7 +9,7 @@ import pytest
 
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace
-from dovetail.traces.inspect import describe
+from dovetail.traces.description import describe
 
 
 def trace(**columns: object) -> Trace:
