@@ -51,10 +51,13 @@ NOT_QUICK = (
     "tests/cli",
     "tests/conformance",
     "tests/docs/test_examples.py",
+    "tests/envs/test_illegal_actions.py",
     "tests/envs/test_stepping.py",
     "tests/extensions",
     "tests/live/backends/test_backend.py",
     "tests/live/install/test_submit_script.py",
+    "tests/live/journal/test_crash.py",
+    "tests/live/journal/test_retention.py",
     "tests/live/plugin",
     "tests/live/service",
     "tests/mig/policies/test_damaged_models.py",
@@ -65,8 +68,10 @@ NOT_QUICK = (
     "tests/simulator/test_invariants.py",
     "tests/style/test_examples.py",
     "tests/telemetry/test_sources.py",
+    "tests/traces/test_large_and_real_traces.py",
 )
-"""What a quick run leaves out: besides the longest, what starts processes or compiles much."""
+"""What a quick run leaves out: besides the longest, what trains, starts processes,
+compiles much or is large."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
