@@ -1,4 +1,4 @@
-"""Speed where jobs ask for memory: RICC, a growing number of demands, a month of a million jobs.
+"""Speed where jobs ask for memory: RICC, and a growing number of demands.
 
 python -m benchmarks.run demands
 """
@@ -6,9 +6,7 @@ python -m benchmarks.run demands
 from __future__ import annotations
 
 import math
-import resource
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -37,7 +35,6 @@ RICC_JOBS, RICC_FEW_JOBS = 100_000, 5_000
 
 DEMANDS = (10, 30, 100, 300, 1000)
 GROWTH_NODES, GROWTH_JOBS, MEMORY = 256, 100_000, 256.0
-MONTH_NODES, MONTH_JOBS = 2000, 1_000_000
 REPEATS = 3
 
 
@@ -137,28 +134,6 @@ def growth(say: Callable[[str], None]) -> list[dict[str, Any]]:
     return rows
 
 
-def month(say: Callable[[str], None]) -> dict[str, Any]:
-    """A million jobs with a hundred demands on 2,000 nodes, from tables to schedule."""
-    trace = asking(synthetic(MONTH_NODES, MONTH_JOBS, load=0.9), 100)
-    began = time.perf_counter()
-    found = play(trace, site(MONTH_NODES, MEMORY), "fcfs")
-    seconds = time.perf_counter() - began
-    row = {
-        "jobs": MONTH_JOBS,
-        "nodes": MONTH_NODES,
-        "days": round(float(np.ptp(trace.jobs.submit)) / 86_400, 1),
-        "seconds": round(seconds, 1),
-        "simulated_seconds": round(found.sim_seconds, 1),
-        "gigabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
-        "waiting_mean": round(queue_depth(found)[0], 1),
-    }
-    say(
-        f"{MONTH_JOBS:,} jobs on {MONTH_NODES:,} nodes: {row['seconds']} s, {row['gigabytes']} GB, "
-        f"{row['waiting_mean']} waiting"
-    )
-    return row
-
-
 def run(say: Callable[[str], None] = print) -> dict[str, Any]:
     play(asking(synthetic(16, jobs=200, load=0.5), 10), site(16, MEMORY), "fcfs")  # compile
-    return {"month": month(say), "ricc": ricc(say), "growth": growth(say)}
+    return {"ricc": ricc(say), "growth": growth(say)}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peers import ENVIRONMENTS, show_peers
 from dovetail.envs import (
     Pool,
     QueuePriority,
@@ -120,6 +121,7 @@ def run(say: Callable[[str], None] = print) -> dict[str, Any]:
         "reset_microseconds": reset,
         "single_step_microseconds": alone,
         f"step_of_{TOGETHER}_microseconds": together,
+        "peers": show_peers(ENVIRONMENTS, "decisions/s", say),
     }
 
 

@@ -29,7 +29,7 @@ from dovetail.prediction.estimates import make_estimates
 from dovetail.simulator import Simulation
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.node_classes import give_up, place_by_rank
-from dovetail.simulator.kernel.passes import see_what_fits
+from dovetail.simulator.kernel.pass_opening import see_what_fits
 from dovetail.simulator.kernel.queue import rescore
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import RULES, Rules

@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 
 QUICK = (
-    "simulator", "demands", "start_up", "optimiser", "environment", "inference", "placements",
-    "lublin", "telemetry", "encoding", "wear", "training",
+    "simulator", "demands", "month", "start_up", "optimiser", "environment", "inference",
+    "placements", "lublin", "telemetry", "encoding", "wear", "training",
 )  # fmt: skip
 """What `make bench` measures; before the last one torch must not have been imported."""
 

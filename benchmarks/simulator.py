@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.lublin import PROCESSORS, draw
+from benchmarks.peers import SIMULATORS, show_peers
 from benchmarks.workloads import REAL, cluster, real_traces, synthetic
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Backfill
@@ -167,5 +168,6 @@ def run(say: Callable[[str], None] = print) -> dict[str, Any]:
         "processors": processors(say),
         "scaling": scaling(say),
         "against_plain_python": against_plain_python(say),
+        "peers": show_peers(SIMULATORS, "jobs/s", say),
         "python": sys.version.split()[0],
     }

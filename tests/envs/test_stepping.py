@@ -15,7 +15,7 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.policy import Backfill
 from dovetail.domain.trace import Trace
 from dovetail.envs.config import QueuePriorityConfig
-from dovetail.envs.visible_jobs import SHOWN, show
+from dovetail.envs.visible_jobs import SHOWN, own_scratch, show
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction import HISTORY
 from dovetail.prediction.estimates import make_estimates
@@ -45,7 +45,7 @@ def first_in_order(world: Any, rules: Rules) -> int:
     w, rows, decisions = world[0], np.empty(SHOWN, np.int64), 0
     more = go_on(w, rules, 0)
     while more:
-        show(w, rows)
+        show(w, own_scratch(w), rows)
         more = go_on(w, rules, choose(w, rules, rows[0]))
         decisions += 1
     return decisions
@@ -58,7 +58,7 @@ def at_random(world: Any, rules: Rules, seed: int, declines: float, waits: float
     w, rows, declined = world[0], np.empty(SHOWN, np.int64), 0
     more = go_on(w, rules, 0)
     while more:
-        count = show(w, rows)
+        count = show(w, own_scratch(w), rows)
         if np.random.random() < waits:  # noqa: NPY002
             more = wait(w, rules, rows[0])
         elif may_decline(w) and np.random.random() < declines:  # noqa: NPY002

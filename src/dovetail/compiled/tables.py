@@ -61,13 +61,13 @@ def row_accessor(world: type[W], column: str, row: type[T]) -> Callable[[W, int]
     """A function for kernels: row `index` of the table whose address is in `world.column`."""
     record = numba.from_dtype(dtype_of(row))
     size = dtype_of(row).itemsize
-    offset = _offset(world, column)
+    offset = column_offset(world, column)
 
     @intrinsic
     def at(typing_context: Any, world: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             pointer, index = arguments
-            address = _load_address(builder, pointer, offset)
+            address = load_word(builder, pointer, offset)
             index = context.cast(builder, index, signature.args[1], types.int64)
             address = builder.add(address, builder.mul(index, index.type(size)))
             return builder.inttoptr(address, context.get_value_type(record))
@@ -81,12 +81,12 @@ def row_accessor(world: type[W], column: str, row: type[T]) -> Callable[[W, int]
 def column_address(world: type[W], column: str, element: Any) -> Callable[[W], Any]:
     """A function for kernels: a typed pointer to the table whose address is in `world.column`."""
     pointer_type = types.CPointer(element)
-    offset = _offset(world, column)
+    offset = column_offset(world, column)
 
     @intrinsic
     def address(typing_context: Any, world: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            found = _load_address(builder, arguments[0], offset)
+            found = load_word(builder, arguments[0], offset)
             return builder.inttoptr(found, context.get_value_type(pointer_type))
 
         return pointer_type(world), generate
@@ -95,13 +95,15 @@ def column_address(world: type[W], column: str, element: Any) -> Callable[[W], A
     return accessor
 
 
-def _offset(world: type[Row], column: str) -> int:
+def column_offset(world: type[Row], column: str) -> int:
+    """Where a column lies in a row, in bytes."""
     fields = dtype_of(world).fields
     assert fields is not None
     return int(fields[column][1])
 
 
-def _load_address(builder: Any, pointer: Any, offset: int) -> Any:
+def load_word(builder: Any, pointer: Any, offset: int) -> Any:
+    """Of compiled code: the word that lies so many bytes behind a pointer."""
     word = ir.IntType(64)
     base = builder.ptrtoint(pointer, word)
     return builder.load(builder.inttoptr(builder.add(base, word(offset)), word.as_pointer()))

@@ -32,24 +32,25 @@ from dovetail.domain.problem import Problem
 class JobFacts(Row):
     """What a policy may know of a job; there is no true run time here."""
 
+    # first what is looked at most: it stands together in memory
     submit: float  # seconds
     estimate: float  # seconds, at least 1, at speed 1: for the order
     reserve: float  # the same for reservations: how long it is expected to hold its GPUs
+    size: float  # GPUs; without any, its CPUs as a share of the cluster's, counted in GPUs
+    demand: int  # row of the demands: where it may run
+    log_gpus: float  # of the size; natural logarithms, taken once
+    log_estimate: float
     spread: float  # how unsure the estimate is: half of the logarithm between its 10th and 90th %
     predicted: float  # seconds, from history alone
     gpus: int  # 0: it asks for CPUs only
-    size: float  # GPUs; without any, its CPUs as a share of the cluster's, counted in GPUs
     deadline: float  # seconds, NaN: none
     priority: float  # static, higher goes first
     partition_factor: float  # 0 to 1
     qos_factor: float  # 0 to 1
     points: float  # of priority that slurm.conf gives it for good; 0 without one
     account: int  # row of the accounts: whose use counts
-    demand: int  # row of the demands: where it may run
     cpus_per_gpu: float  # 0: no demand
     memory_per_gpu: float  # GB, 0: no demand
-    log_gpus: float  # of the size; natural logarithms, taken once
-    log_estimate: float
     exempt: bool  # learned policies leave it alone
 
 

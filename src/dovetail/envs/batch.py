@@ -23,7 +23,7 @@ from dovetail.domain.jobs import Ints
 from dovetail.envs import batch_kernel as kernels
 from dovetail.envs.batch_kernel import ARGUMENTS, DECLINE, Arguments, BatchState
 from dovetail.envs.pool import Pool
-from dovetail.envs.visible_jobs import SHOWN
+from dovetail.envs.visible_jobs import SHOWN, scratch_for
 from dovetail.policies.features import FEATURES
 from dovetail.simulator.kernel.rows import World
 
@@ -67,7 +67,13 @@ class QueuePriorityBatch:
         self._parts = list(pairwise(bounds))
         self._kept = [
             Kept(
-                Arguments(stage, pool.windows, pool.play, np.zeros((len(FEATURES), SHOWN))),
+                Arguments(
+                    stage,
+                    pool.windows,
+                    pool.play,
+                    np.zeros((len(FEATURES), SHOWN)),
+                    scratch_for(pool.most_jobs),
+                ),
                 ARGUMENTS,
             )
             for _ in range(threads)

@@ -19,7 +19,7 @@ from dovetail.compiled.tables import column_address, dtype_of
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.envs.observation import OBSERVE, Singles
 from dovetail.envs.reward import MEASURE, RUN, gap
-from dovetail.envs.visible_jobs import SHOWN, show
+from dovetail.envs.visible_jobs import SHOWN, Scratch, own_scratch, show
 from dovetail.policies.features import Matrix
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.rows import World
@@ -93,6 +93,7 @@ class Arguments(NamedTuple):
     windows: Windows
     play: EpisodeRules
     scratch: Matrix  # [features, SHOWN]
+    queue: Scratch
 
 
 _TABLE, _SINGLES = types.int64[:, ::1], types.float32[:, :, ::1]
@@ -119,6 +120,7 @@ ARGUMENTS = native_type(
         measure=types.FunctionType(MEASURE),
     ),
     scratch=types.float64[:, ::1],
+    queue=native_type(Scratch),
 )
 _take = taker(ARGUMENTS)
 _runs = column_address(World, "runs", RUN)
@@ -127,10 +129,10 @@ _runs = column_address(World, "runs", RUN)
 @kernel
 def reset(at: int, first: int, last: int) -> None:
     """Begin the following window in each environment from first to last."""
-    stage, windows, play, scratch = _take(at)
+    stage, windows, play, scratch, queue = _take(at)
     for e in range(first, last):
         load_window(stage, windows, e)
-        _look(stage, play, scratch, e)
+        _look(stage, play, scratch, queue, e)
 
 
 @kernel
@@ -161,7 +163,7 @@ def is_legal(stage: BatchState, e: int) -> bool:
 @kernel
 def step(at: int, first: int, last: int) -> None:
     """One decision in each environment from first to last; those that end begin anew."""
-    stage, windows, play, scratch = _take(at)
+    stage, windows, play, scratch, queue = _take(at)
     for e in range(first, last):
         window = stage.playing[e]
         stage.rewards[e] = 0.0
@@ -176,7 +178,7 @@ def step(at: int, first: int, last: int) -> None:
             final = gap(windows.base[window], stage.scores[e])
             stage.rewards[e] += play.dense + (1.0 - play.dense) * final
             load_window(stage, windows, e)
-        _look(stage, play, scratch, e)
+        _look(stage, play, scratch, queue, e)
 
 
 @inner
@@ -244,11 +246,11 @@ def load_window(stage: BatchState, windows: Windows, e: int) -> None:
 
 
 @inner
-def _look(stage: BatchState, play: EpisodeRules, scratch: Matrix, e: int) -> None:
+def _look(stage: BatchState, play: EpisodeRules, scratch: Matrix, queue: Scratch, e: int) -> None:
     """Write what is seen of a decision: only what the last one left is wiped."""
     w = stage.worlds[e]
     before, rows = stage.shown[e], stage.rows[e]
-    count = show(w, rows)
+    count = show(w, queue, rows)
     stage.shown[e] = count
     describe(w)
     play.observe(
@@ -275,10 +277,10 @@ def finish(
 ) -> float:
     """Play on, always choosing at the same rank (0: the base's choice, 1: its last); the score."""
     w = world[0]
-    rows = np.empty(SHOWN, np.int64)
+    rows, queue = np.empty(SHOWN, np.int64), own_scratch(w)
     more = True
     while more and own_left(w, carried):
-        count = show(w, rows)
+        count = show(w, queue, rows)
         more = go_on(w, rules, choose(w, rules, rows[int(rank * (count - 1))]))
     runs = carray(_runs(w), (w.job_count,))
     measured: float = measure(jobs(w), runs, cluster(w), carried, start)

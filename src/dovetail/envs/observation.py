@@ -27,8 +27,8 @@ from dovetail.domain.policy import (
     JobRows,
 )
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, Matrix, describe_jobs
-from dovetail.policies.selections import SELECTIONS, Selection, select
+from dovetail.policies.features import FEATURES, Matrix, describe_jobs, describe_usual
+from dovetail.policies.selections import SELECTIONS, Selection, needs_all, select
 
 Singles = NDArray[np.float32]
 
@@ -77,7 +77,10 @@ def _selected(
     jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
 ) -> None:  # fmt: skip
-    describe_jobs(jobs, accounts, demands, cluster, rows, seen)
+    if needs_all(table):
+        describe_jobs(jobs, accounts, demands, cluster, rows, seen)
+    else:
+        describe_usual(jobs, demands, cluster, rows, seen)
     select(table, seen, cluster[0].fragmentation, len(rows), out)
     for i in range(len(rows)):
         critic[i, 0] = seen[SUBMIT, i]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.compiled.tables import dtype_of
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
@@ -18,6 +19,7 @@ from dovetail.envs.config import QueuePriorityConfig
 from dovetail.envs.windows import PLACEMENT, Episode
 from dovetail.simulator.build import Tables
 from dovetail.simulator.engine import NO_OBSERVATION, NO_PREDICTION
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules, make_rules
 from dovetail.simulator.warm import resume
 
@@ -69,6 +71,11 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.windows.base)
+
+    @property
+    def most_jobs(self) -> int:
+        """Of any window, those carried into it included."""
+        return int(self.windows.worlds.view(dtype_of(World))["job_count"].max())
 
     def __deepcopy__(self, memo: Any) -> Pool:
         return self  # Gymnasium copies what an environment is made with

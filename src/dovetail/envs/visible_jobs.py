@@ -5,6 +5,10 @@ Rows are shown in the base policy's order, so that action 0 is always what the b
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from dovetail.compiled.functions import inner
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.simulator.kernel.heap import sift
@@ -25,10 +29,32 @@ QUEUED, KEPT = 1.0, 2.0
 """Marks of a candidate, and of one of the oldest or newest."""
 
 
+class Scratch(NamedTuple):
+    """Room for all jobs of a window; worlds that are stepped one after the other share it.
+
+    Memory that is still near: with one for each of 512 worlds it never was.
+    """
+
+    rows: Ints  # [jobs]
+    keys: Floats
+    marks: Floats
+
+
+def scratch_for(jobs: int) -> Scratch:
+    return Scratch(np.zeros(jobs, np.int64), np.zeros(jobs), np.zeros(jobs))
+
+
 @inner
-def show(w: World, out: Ints) -> int:
+def own_scratch(w: World) -> Scratch:
+    """That of one world: what `rescore` uses, which a pass has done with."""
+    rows, keys, marks, _ = gathered(w, w.job_count)
+    return Scratch(rows, keys, marks)
+
+
+@inner
+def show(w: World, scratch: Scratch, out: Ints) -> int:
     """Write the rows of the jobs to be shown, best first in the base order; returns how many."""
-    rows, keys, marks, _ = gathered(w)  # the scratch of `rescore`, which a pass has done with
+    rows, keys, marks = scratch
     count = _gather(w, rows, keys)
     best_left = SHOWN
     if count > SHOWN:

@@ -74,6 +74,30 @@ def describe_jobs(
     of a job are facts taken once, not here.
     """
     site = cluster[0]
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        part = demands[job.demand]
+        wait = site.now - job.submit
+        out[0, i] = wait / (wait + site.now - site.origin + 1.0)
+        out[1, i] = accounts[job.account].gpus / site.total_gpus
+        out[3, i] = job.partition_factor
+        out[4, i] = part.total_gpus / site.total_gpus
+        out[7, i] = job.cpus_per_gpu / (job.cpus_per_gpu + 8.0)
+        out[8, i] = job.memory_per_gpu / (job.memory_per_gpu + 64.0)
+        out[16, i] = site.fragmentation
+    describe_usual(jobs, demands, cluster, rows, out)
+
+
+USUAL = (2, 5, 6, 9, 10, 11, 12, 13, 14, 15)
+"""Those of describe_usual: all that `sampled` (see policies.selections) may show."""
+
+
+@kernel
+def describe_usual(
+    jobs: JobRows, demands: DemandRows, cluster: ClusterRow, rows: Ints, out: Matrix
+) -> None:
+    """The same for usual features only: of a job, what stands together in memory."""
+    site = cluster[0]
     log_total = math.log(site.total_gpus + 1.0)
     log_month = math.log(MONTH)
     for i in range(len(rows)):
@@ -81,15 +105,9 @@ def describe_jobs(
         part = demands[job.demand]
         wait = site.now - job.submit
         log_estimate = min(job.log_estimate, log_month)
-        out[0, i] = wait / (wait + site.now - site.origin + 1.0)
-        out[1, i] = accounts[job.account].gpus / site.total_gpus
         out[2, i] = job.log_gpus / log_total
-        out[3, i] = job.partition_factor
-        out[4, i] = part.total_gpus / site.total_gpus
         out[5, i] = log_estimate / log_month
         out[6, i] = wait / (wait + 3600.0)
-        out[7, i] = job.cpus_per_gpu / (job.cpus_per_gpu + 8.0)
-        out[8, i] = job.memory_per_gpu / (job.memory_per_gpu + 64.0)
         out[9, i] = part.idle_nodes / part.total_nodes
         out[10, i] = 1.0 if part.fits else 0.0
         out[11, i] = min(part.ways, 4.0) / 4.0
@@ -98,4 +116,3 @@ def describe_jobs(
         out[14, i] = wait / (wait + job.estimate)
         left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
         out[15, i] = max(-1.0, min(1.0, left / part.total_gpus))
-        out[16, i] = site.fragmentation

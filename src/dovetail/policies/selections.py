@@ -28,7 +28,7 @@ import numpy as np
 from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, Matrix
+from dovetail.policies.features import FEATURES, USUAL, Matrix
 
 SCATTERED = 0.5
 """Fragmentation above which the size of a job tells more than its urgency."""
@@ -78,6 +78,19 @@ def select(table: Any, seen: Matrix, fragmentation: float, count: int, out: Any)
         situation = scattered + (1 if seen[WAYS, i] >= TWO_WAYS else 0)
         for slot in range(table.shape[1]):
             out[i, slot] = seen[int(table[situation, slot]), i]
+
+
+@kernel
+def needs_all(table: Any) -> bool:
+    """Whether a selection has features that are not among the usual ones."""
+    for situation in range(table.shape[0]):
+        for slot in range(table.shape[1]):
+            usual = False
+            for feature in USUAL:
+                usual |= table[situation, slot] == feature
+            if not usual:
+                return True
+    return False
 
 
 SAMPLED = Selection(

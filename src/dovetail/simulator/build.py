@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.compiled.parts import Part
 from dovetail.compiled.tables import new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
@@ -26,10 +27,13 @@ from dovetail.domain.policy import (
     Varies,
 )
 from dovetail.simulator.fair_tree import add_tree, share_tables
-from dovetail.simulator.kernel import promise_rows, reservation_rows, rows
-from dovetail.simulator.kernel.state import NO_RESERVATION
+from dovetail.simulator.kernel import account_rows, promise_rows, queue_rows, reservation_rows, rows
+from dovetail.simulator.kernel.openings import HEAPS
+from dovetail.simulator.kernel.parts import LIMITS
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
+from dovetail.simulator.needs import need_tables
+from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
 from dovetail.simulator.partitions import partition_kinds, tiers_of
 from dovetail.simulator.priority_points import priority_points
 from dovetail.simulator.shapes import shape_tables
@@ -84,9 +88,10 @@ class Tables:
         of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
-        levels, words = _levels(kinds, most)
+        levels, words = level_tables(kinds, most)
         options, chunks = _options(every)
         shapes = shape_tables(options, chunks, kinds)
+        needed = need_tables(options, shapes.shapes)
         self.jobs = _job_facts(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
         self.exclusive = exclusive_of(jobs, cluster)
@@ -96,17 +101,22 @@ class Tables:
         self.cluster["now"] = self.cluster["origin"] = jobs.submit[0]
         self.cluster["total_gpus"] = cluster.total_size
         self.runs = _runs(jobs, of_job)
-        self.shares = new_table(rows.ShareRow, 0) if tree is None else tree.shares
-        self.nodes = _nodes(cluster, kinds)
+        self.shares = new_table(account_rows.ShareRow, 0) if tree is None else tree.shares
+        self.nodes = node_table(cluster, kinds)
         slots = most + _most_without_gpus(of_job, every, kinds)
         self.slots = new_table(rows.Slot, len(cluster.nodes) * slots)
-        self.kinds, self.members = _kinds(kinds)
+        self.kinds, self.members = kind_tables(kinds)
         self.levels, self.words = levels, words
         self.kinds["group_first"], self.kinds["group_last"] = shapes.first, shapes.last
         self.shapes, self.shape_groups = shapes.shapes, shapes.groups
         self.kind_shapes, self.tallies = shapes.of_kind, shapes.tallies
+        self.shape_blocks = shapes.shape_blocks
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
+        self.releases = new_table(reservation_rows.Release, len(cluster.nodes))
+        for what in ("kind", "gpus", "cpus", "memory"):
+            self.releases[what] = self.nodes[what]
+        self.last_releases = new_table(reservation_rows.LastRelease, len(cluster.nodes))
         self.change_log = new_table(reservation_rows.NodeChange, len(cluster.nodes))
         self.candidates = new_table(promise_rows.Candidate, len(cluster.nodes))
         self.demands = _demands(of_job, every)
@@ -114,11 +124,13 @@ class Tables:
         self.demands["account"] = user[first]
         self.demands["tier"] = tiers_of(jobs, cluster)[first]
         self.demands["partition_kinds"] = partition_kinds(jobs, cluster, kinds)[first]
-        self.tried = new_table(rows.Tried, user_count)
+        self.tried = new_table(account_rows.Tried, user_count)
         self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
         self.demand_facts = _demand_facts(every, kinds)
         self.kind_sets = _kind_sets(self.demands)
+        self.turns = new_table(queue_rows.Turn, 2 * len(every))
         self.options, self.chunks = options, chunks
+        self.needs, self.need_chains, self.need_words = needed.needs, needed.chains, needed.words
         self.waiting = np.zeros(len(jobs), np.int64)
         self.scores = np.zeros(len(jobs))
         self.gates = np.zeros(len(jobs))
@@ -129,6 +141,9 @@ class Tables:
         self.pending_events = new_table(rows.Event, 2 * len(jobs))
         self.part_table = new_table(rows.Part, parts)
         self.holds = new_table(promise_rows.Hold, parts)
+        heaps = HEAPS if isinstance(backfill, SlurmBackfill) else 0
+        self.opening_heaps = new_table(promise_rows.OpeningHeap, heaps)
+        self.openings = new_table(promise_rows.Opening, heaps * len(cluster.nodes))
         self.reservations = new_table(reservation_rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.placement_parameters = np.append(
@@ -151,6 +166,7 @@ class Tables:
         self.world["account_count"] = account_count
         self.world["demand_count"], self.world["kind_set_count"] = len(every), len(self.kind_sets)
         self.world["shape_count"], self.world["watcher_count"] = len(shapes.shapes), shapes.watched
+        self.world["chain_count"] = needed.chain_count
         self.world["most_gpus"] = most
         self.world["most_slots"] = slots
         self.world["free_gpus"] = cluster.total_gpus
@@ -159,12 +175,19 @@ class Tables:
         self.world["placement_parameter_count"] = len(placement.weights)
         self.world["looks_at_time"] = placement.uses_time
         self.world["mixed"] = slots > most
-        self.world["limited"] = bool(cluster.limits or cluster.licenses)
+        if cluster.limits or cluster.licenses:
+            self.world["limited"] = True
+            self.use(LIMITS)
         self.world["tier_count"] = self.demands["tier"].max() + 1
         if tree is not None:
             add_tree(self, tree, tree.charges(every, first))
         self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
+
+    def use(self, parts: Iterable[Part]) -> None:
+        """Let kernels call parts that not all simulations need."""
+        for part in parts:
+            self.world[part.column] = part.address
 
     def plan_cycles(self, backfill: SlurmBackfill) -> None:
         """Set the parameters of Slurm's backfill; the first cycle comes an interval from now."""
@@ -227,62 +250,18 @@ def _runs(jobs: Jobs, of_job: Ints) -> Table:
     return table
 
 
-def _nodes(cluster: Cluster, kinds: list[Kind]) -> Table:
-    """An idle cluster; every node's release times are still to be worked out."""
-    table = new_table(rows.NodeRow, len(cluster.nodes))
-    for number, kind in enumerate(kinds):
-        table["kind"][kind.nodes] = number
-        table["place"][kind.nodes] = np.arange(len(kind.nodes))
-        table["gpus"][kind.nodes] = kind.gpus
-        table["cpus"][kind.nodes] = kind.cpus
-        table["memory"][kind.nodes] = kind.memory
-        table["bits"][kind.nodes] = np.uint64((1 << kind.gpus) - 1)
-    switches = {name: i for i, name in enumerate(dict.fromkeys(n.switch for n in cluster.nodes))}
-    table["switch"] = [switches[node.switch] for node in cluster.nodes]
-    table["used_by"] = table["hold"] = -1
-    return table
-
-
-def _kinds(kinds: list[Kind]) -> tuple[Table, Table]:
-    table = new_table(rows.KindRow, len(kinds))
-    sizes = np.array([len(kind.nodes) for kind in kinds])
-    for what in ("gpus", "cpus", "memory"):
-        table[what] = [getattr(kind, what) for kind in kinds]
-    table["free"], table["idle"] = table["gpus"] * sizes, sizes
-    table["last"] = np.cumsum(sizes)
-    table["first"] = table["last"] - sizes
-    table["words"] = (sizes + 63) // 64
-    table["reserved"] = NO_RESERVATION
-    members = new_table(rows.Member, int(sizes.sum()))
-    members["node"] = [node for kind in kinds for node in kind.nodes]
-    return table, members
-
-
-def _levels(kinds: list[Kind], most: int) -> tuple[Table, Table]:
-    """The index of nodes by free GPUs, and its bitmaps."""
-    levels = new_table(rows.Level, len(kinds) * (most + 1))
-    word_count = 0
-    for number, kind in enumerate(kinds):
-        for gpus in range(kind.gpus + 1):
-            levels["word_first"][number * (most + 1) + gpus] = word_count
-            word_count += (len(kind.nodes) + 63) // 64
-    words = new_table(rows.Bitmap, word_count)
-    for number, kind in enumerate(kinds):
-        idle = levels[number * (most + 1) + kind.gpus]
-        idle["count"] = len(kind.nodes)
-        for place in range(len(kind.nodes)):
-            words["bits"][idle["word_first"] + place // 64] |= np.uint64(1 << (place % 64))
-    return levels, words
-
-
 def _options(every: list[list[Option]]) -> tuple[Table, Table]:
-    flat = [(group, option) for options in every for group, option in _grouped(options)]
+    flat = [
+        (number, group, option)
+        for number, options in enumerate(every)
+        for group, option in _grouped(options)
+    ]
     table = new_table(rows.OptionRow, len(flat))
     chunks = new_table(rows.Chunk, 2 * len(table))
-    for i, (group, option) in enumerate(flat):
+    for i, (number, group, option) in enumerate(flat):
         table[i] = (
             group, option.many, option.few, option.large_kinds, option.small_kinds, option.speed,
-            0.0, -1, -1,
+            0.0, -1, -1, number, -1, -1, -1,
         )  # fmt: skip
         chunks[2 * i], chunks[2 * i + 1] = option.large, option.small
     return table, chunks
@@ -311,7 +290,8 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
     table["option_first"] = table["option_last"] - counts
     table["first"] = table["low"] = table["high"] = np.cumsum(queued) - queued
     table["shortest"] = np.inf
-    table["active_at"] = -1
+    for column in ("active_at", "turn", "passer", "behind"):
+        table[column] = -1
     return table
 
 
@@ -320,6 +300,9 @@ def _kind_sets(demands: Table) -> Table:
     distinct, demands["kind_set"] = np.unique(demands["kinds"], return_inverse=True)
     table = new_table(rows.KindSet, len(distinct))
     table["kinds"] = distinct
+    sizes = np.bincount(demands["kind_set"])
+    table["turn_first"] = np.cumsum(sizes) - sizes
+    table["closed"] = -1
     return table
 
 
@@ -361,7 +344,7 @@ def _add_limits(
     """Per demand its limits, what its jobs count for, and the counters."""
     layout = layout_limits(jobs, cluster)
     if layout is None:
-        return new_table(rows.LimitLink, 0), new_table(rows.LimitUse, 0)
+        return new_table(account_rows.LimitLink, 0), new_table(account_rows.LimitUse, 0)
     demands["gpus_asked"] = jobs.gpus[first]
     demands["cpus_asked"] = np.ceil(jobs.cpus[first] * 1000)
     demands["memory_asked"] = np.ceil(jobs.memory[first] * 1024)
@@ -370,10 +353,10 @@ def _add_limits(
     counts = np.array([len(links) for links in own])
     demands["link_last"] = np.cumsum(counts)
     demands["link_first"] = demands["link_last"] - counts
-    table = new_table(rows.LimitLink, int(counts.sum()))
+    table = new_table(account_rows.LimitLink, int(counts.sum()))
     for at, link in enumerate(link for links in own for link in links):
         table[at] = (link.use, *link.most)
-    return table, new_table(rows.LimitUse, layout.uses)
+    return table, new_table(account_rows.LimitUse, layout.uses)
 
 
 def _most_without_gpus(of_job: Ints, every: list[list[Option]], kinds: list[Kind]) -> int:

@@ -11,7 +11,8 @@ from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Bools, Ints, Jobs
 from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import eligibility_rows as rows
-from dovetail.simulator.kernel.eligibility import ENDED, STARTED
+from dovetail.simulator.kernel.eligibility_rows import ENDED, STARTED
+from dovetail.simulator.kernel.parts import DEPENDENCIES
 from dovetail.slurm.dependencies import END, SAME_TASK, START, Dependency, dependency_of
 
 
@@ -54,6 +55,7 @@ def add_dependencies(tables: Tables, jobs: Jobs, carried: int = 0) -> None:
     for name in ("eligibility", "dependency_links", "array_tasks", "arrays"):
         tables.world[name] = getattr(tables, name).ctypes.data
     tables.world["linked"] = True
+    tables.use(DEPENDENCIES)
     held = np.append(table["held"], [False])
     tables.world["submitted"] = int(np.argmin(held))
 

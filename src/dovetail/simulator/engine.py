@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.compiled.functions import LazyFunction
+from dovetail.compiled.native import Kept
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
@@ -33,7 +34,7 @@ from dovetail.simulator.build import Tables
 from dovetail.simulator.eligibility import add_dependencies
 from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.loop import ADVANCE
-from dovetail.simulator.kernel.rules import Rules, make_rules, unsorted_rules
+from dovetail.simulator.kernel.rules import RULES, Rules, make_rules, unsorted_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
 from dovetail.simulator.layout import NEVER_RAN, REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
@@ -89,6 +90,9 @@ class Simulation:
         )
         if self.tables.world["linked"][0] or self.tables.world["eventful"][0]:
             self.rules = unsorted_rules(self.rules)
+        if self.tables.world["eventful"][0]:
+            self._kept_rules = Kept(self.rules, RULES)
+            self.tables.world["kept_rules"] = self._kept_rules.address
         self.planner = _planner_of(placement, self.tables, self.rules)
         if isinstance(backfill, SlurmBackfill):
             self._advance = advance_slurm

@@ -13,7 +13,8 @@ from dovetail.compiled.tables import new_table
 from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import Cluster, Partition
 from dovetail.domain.jobs import Floats, Ints, Jobs, Names
-from dovetail.simulator.kernel.rows import ShareRow
+from dovetail.simulator.kernel.account_rows import ShareRow
+from dovetail.simulator.kernel.parts import FAIR_TREE
 from dovetail.simulator.layout import UNLIMITED, Option
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def add_tree(tables: Tables, tree: ShareTables, charges: Floats) -> None:
     tables.runs["share"] = tree.of_job
     tables.options["charge"][: len(charges)] = charges
     world = tables.world
+    tables.use(FAIR_TREE)
     world["share_count"], world["share_users"] = len(tree.shares), tree.users
     world["share_period"], world["last_shares"] = tree.period, -np.inf
 

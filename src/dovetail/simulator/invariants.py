@@ -111,7 +111,8 @@ def _miscounted(tables: Tables) -> bool:
         room = shape["kinds"] >> tables.nodes["kind"] & 1 > 0
         for what in ("gpus", "cpus", "memory"):
             room &= tables.nodes[what] >= shape[what]
-        if room.sum() != shape["free"]:
+        beside = tables.shape_blocks["free"][shape["block"]] if shape["block"] >= 0 else 0
+        if room.sum() != shape["free"] + beside:
             return True
     unused = (tables.nodes["running"] == 0) & ~tables.nodes["closed"]
     idle = np.bincount(tables.nodes["kind"][unused])

@@ -7,6 +7,7 @@ from dovetail.domain.node_classes import CLASSES, NodeClassFacts
 from dovetail.domain.policy import Placement
 from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel.node_classes import KEYS, ClassSlot
+from dovetail.simulator.kernel.parts import RANKED
 
 
 def add_node_classes(tables: Tables) -> None:
@@ -22,3 +23,4 @@ def rank_nodes(tables: Tables, placement: Placement) -> None:
     if placement.rank is not None:
         add_node_classes(tables)
         tables.world["ranker"] = placement.rank.address
+        tables.use(RANKED)

@@ -9,6 +9,7 @@ from dovetail.domain.jobs import Ints
 from dovetail.simulator.build import Table, Tables
 from dovetail.simulator.kernel import promise_rows
 from dovetail.simulator.kernel.claims import GAIN_LOG
+from dovetail.simulator.kernel.parts import PROMISES
 from dovetail.simulator.kernel.promises import NO_PROMISE
 from dovetail.simulator.layout import UNLIMITED
 
@@ -30,6 +31,7 @@ def add_promises(tables: Tables, changing: set[int]) -> None:
     for name in ("node_sets", "steps", "promises", "claims", "gain_log"):
         tables.world[name] = getattr(tables, name).ctypes.data
     tables.world["set_count"] = len(sets)
+    tables.use(PROMISES)
     tables.world["next_promise"] = NO_PROMISE
     tables.world["extended"] = True
 

@@ -15,6 +15,7 @@ from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import outage_rows, promise_rows
 from dovetail.simulator.kernel import rows as kernel_rows
 from dovetail.simulator.kernel.outages import DRAIN, FAIL, RESERVE, RESUME, RETURN
+from dovetail.simulator.kernel.parts import OUTAGES
 
 
 class Happening(NamedTuple):
@@ -57,6 +58,7 @@ def add_outages(tables: Tables, cluster: Cluster, origin: float, now: float) -> 
     tables.world["pending"] = tables.world["node_events_left"] = len(happenings)
     tables.world["closure_count"] = len(begins)
     tables.world["eventful"] = True
+    tables.use(OUTAGES)
     tables.world["requeues"] = cluster.requeues
     _place_parts(tables)
     _keep_closures(tables)
@@ -104,8 +106,8 @@ def _keep_closures(tables: Tables) -> None:
     """
     last: dict[int, int] = {}
     for at, kept in enumerate(tables.closures[: int(tables.world["closure_count"][0])]):
-        tables.holds[at] = (-1, kept["begin"], kept["end"])
         number = int(kept["node"])
+        tables.holds[at] = (-1, number, kept["begin"], kept["end"])
         if number in last:
             tables.holds["next"][last[number]] = at
         else:

@@ -23,6 +23,7 @@ from dovetail.domain.problem import (
 )
 from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel.outlook import next_jobs, room_for, running_chunks
+from dovetail.simulator.kernel.parts import PLANNED
 from dovetail.simulator.kernel.planned import accept
 from dovetail.simulator.kernel.rules import Rules
 
@@ -49,6 +50,7 @@ class Planner:
         self._failure: BaseException | None = None
         self._door = _DOOR(self._answer)  # lives as long as the tables that hold its address
         tables.world[self.entry] = cast(self._door, c_void_p).value
+        tables.use(PLANNED)
 
     def counts(self) -> dict[str, int]:
         return {

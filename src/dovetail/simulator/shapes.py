@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Bools, Ints
 from dovetail.simulator.kernel import reservation_rows
+from dovetail.simulator.kernel.allocation import SHAPE_BLOCK
 from dovetail.simulator.kernel.calendar import BLOCK, most_blocks
 from dovetail.simulator.layout import UNLIMITED, Kind
 
@@ -27,6 +28,7 @@ class ShapeTables(NamedTuple):
     last: Ints
     groups: Table
     of_kind: Table
+    shape_blocks: Table
     tallies: Table
     watched: int
     watchers: Table
@@ -54,8 +56,23 @@ def shape_tables(options: Table, chunks: Table, kinds: list[Kind]) -> ShapeTable
     shapes["watcher"] = -1
     tallies = new_table(reservation_rows.Tally, len(kinds) * len(shapes))
     first, last, groups, of_kind = _by_kind(shapes, len(kinds))
+    blocks = _blocks(shapes, of_kind)
     watchers = _watchers(len(shapes), int(sizes.sum()))
-    return ShapeTables(shapes, first, last, groups, of_kind, tallies, *watchers)
+    return ShapeTables(shapes, first, last, groups, of_kind, blocks, tallies, *watchers)
+
+
+def _blocks(shapes: Table, of_kind: Table) -> Table:
+    """Every so many neighbours; shapes learn theirs if no other kind counts them, too."""
+    blocks = new_table(reservation_rows.ShapeBlock, len(of_kind) // SHAPE_BLOCK + 1)
+    shapes["block"] = -1
+    own = of_kind["shape"]
+    alone = np.bincount(own, minlength=len(shapes))[own] == 1
+    for number in range(len(of_kind) // SHAPE_BLOCK):
+        part = slice(number * SHAPE_BLOCK, (number + 1) * SHAPE_BLOCK)
+        if alone[part].all():
+            blocks["alone"][number] = True
+            shapes["block"][own[part]] = number
+    return blocks
 
 
 def _runs_short(gpus: Ints, asked: Ints, masks: Ints, kinds: list[Kind], what: str) -> Bools:

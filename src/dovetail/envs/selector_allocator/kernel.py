@@ -27,7 +27,7 @@ from dovetail.envs.batch_kernel import (
 )
 from dovetail.envs.reward import RUN
 from dovetail.envs.selector_allocator.reward import accrue, own_runs
-from dovetail.envs.visible_jobs import SHOWN, show
+from dovetail.envs.visible_jobs import SHOWN, own_scratch, show
 from dovetail.policies.features import FEATURES, Matrix, describe_jobs
 from dovetail.policies.node_features import NODE_FEATURES, describe_classes
 from dovetail.simulator.kernel import reservations
@@ -41,7 +41,7 @@ from dovetail.simulator.kernel.node_classes import (
     pick_from,
 )
 from dovetail.simulator.kernel.node_search import busy_time, is_better
-from dovetail.simulator.kernel.passes import begin_pass
+from dovetail.simulator.kernel.pass_opening import begin_pass
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import RULES, Rules
 from dovetail.simulator.kernel.state import (
@@ -188,7 +188,7 @@ def _decide(given: PairArguments, e: int, fitting: int) -> bool:
             more = _go_to_candidates(w, given.rules, begin_pass(w, given.rules))
         if not (more and own_left(w, 0)):  # those from before, too
             return False
-        count = show(w, stage.rows[e])
+        count = show(w, own_scratch(w), stage.rows[e])
         stage.shown[e] = count
         if pair.asked[SELECTS] and (count > 1 or may_wait(w)):
             pair.turn[e] = SELECTS

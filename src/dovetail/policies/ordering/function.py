@@ -232,8 +232,10 @@ class PythonScore(FunctionScore):
 @njit
 def _facts(job: Any) -> Any:
     return Job(  # type: ignore[call-arg]
-        job.submit, job.estimate, job.reserve, job.spread, job.predicted, job.gpus,
-        job.size, job.deadline, job.priority, job.partition_factor, job.qos_factor,
-        job.points, job.account, job.demand, job.cpus_per_gpu, job.memory_per_gpu, job.log_gpus,
-        job.log_estimate, job.exempt,
+        submit=job.submit, estimate=job.estimate, reserve=job.reserve, size=job.size,
+        demand=job.demand, log_gpus=job.log_gpus, log_estimate=job.log_estimate, spread=job.spread,
+        predicted=job.predicted, gpus=job.gpus, deadline=job.deadline, priority=job.priority,
+        partition_factor=job.partition_factor, qos_factor=job.qos_factor, points=job.points,
+        account=job.account, cpus_per_gpu=job.cpus_per_gpu, memory_per_gpu=job.memory_per_gpu,
+        exempt=job.exempt,
     )  # fmt: skip

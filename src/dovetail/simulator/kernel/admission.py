@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import promises
+from dovetail.simulator.kernel import part_calls, spent_promises
 from dovetail.simulator.kernel import reservations as reserving
-from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.allocation import fits, free_nodes
 from dovetail.simulator.kernel.node_space import is_unplanned
 from dovetail.simulator.kernel.reservation_rows import Reservation
 from dovetail.simulator.kernel.reservations import spares
@@ -34,14 +34,14 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
         return False
     if here.hold >= 0 and not is_unplanned(w, number, w.now, end):
         return False
-    return not w.promising or promises.leaves_room(w, number, chunk, end)
+    return not w.promising or part_calls.leaves_room(w, number, chunk, end) != 0
 
 
 @inner
 def enough_nodes(w: World, at: int, end: float, wanted: int) -> bool:
     """Whether so many nodes may take a chunk of a shape; no node need be looked at."""
     this = shape(w, at)
-    found = this.free
+    found = free_nodes(w, at)
     for i in range(w.reservation_count):
         if found < wanted:
             return False
@@ -74,7 +74,7 @@ def _enough_by_scan(w: World, kinds: int, chunk: Chunk, end: float, wanted: int)
 def _has_room(w: World, at: int, kinds: int, chunk: Chunk, end: float, wanted: int) -> bool:
     """Whether so many nodes may take a chunk, whatever else is promised or planned."""
     if w.promising:
-        return promises.enough_room(w, kinds, chunk, end, wanted)
+        return part_calls.enough_room(w, kinds, chunk, end, wanted) != 0
     if not enough_nodes(w, at, end, wanted):
         return False
     if end <= w.first_hold and w.closed_kinds & kinds == 0:
@@ -109,7 +109,7 @@ def demand_fits(w: World, number: int, end: float) -> bool:
 def spend(w: World, number: int, chunk: Chunk, end: float) -> None:
     """Note that a chunk of the job in hand is to go on a node until `end`."""
     if w.promising:
-        promises.spend(w, number)
+        spent_promises.spend(w, number)
     else:
         reserving.spend(w, number, chunk, end)
 
@@ -118,6 +118,6 @@ def spend(w: World, number: int, chunk: Chunk, end: float) -> None:
 def forget_spent(w: World) -> None:
     """End choosing nodes for a job."""
     if w.promising:
-        promises.forget_spent(w)
+        spent_promises.forget_spent(w)
     else:
         reserving.forget_spent(w)

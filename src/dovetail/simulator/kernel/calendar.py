@@ -14,11 +14,11 @@ room for another.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.closures import needed_ends
+from dovetail.simulator.kernel import releases
+from dovetail.simulator.kernel.allocation import free_nodes
+from dovetail.simulator.kernel.releases import expected_end, ready_time
 from dovetail.simulator.kernel.reservation_rows import Block, Watcher
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
@@ -27,7 +27,6 @@ from dovetail.simulator.kernel.state import (
     entry,
     node,
     ready,
-    run_of,
     shape,
     slot,
     watcher,
@@ -43,18 +42,13 @@ def most_blocks(nodes: int) -> int:
 
 
 @inner
-def expected_end(w: World, number: int, at: int) -> float:
-    """Estimated end of the job in a slot."""
-    return run_of(w, slot(w, number, at).job).expected
-
-
-@inner
 def refresh(w: World) -> None:
     """Put the slots of every node that changed since in order."""
     for i in range(w.stale_count):
         number = node(w, i).stale_node
         node(w, number).stale = False
         _sort_slots(w, number)
+        releases.note(w, number)
     w.stale_count = 0
 
 
@@ -70,31 +64,6 @@ def _sort_slots(w: World, number: int) -> None:
             one.cpus, other.cpus = other.cpus, one.cpus
             one.memory, other.memory = other.memory, one.memory
             at -= 1
-
-
-@inner
-def ready_time(w: World, number: int, asked: Any) -> float:
-    """When a node has room for what is asked, by estimate; -inf: now. Slots are in order."""
-    here = node(w, number)
-    if fits(here, asked):
-        return -math.inf
-    if here.closed:
-        return _reopening(w, number, asked)
-    gpus, cpus, memory = here.gpus, here.cpus, here.memory
-    at = 0
-    while gpus < asked.gpus or cpus < asked.cpus or memory < asked.memory:
-        own = slot(w, number, at)
-        gpus, cpus, memory = gpus + own.gpus, cpus + own.cpus, memory + own.memory
-        at += 1
-    return expected_end(w, number, at - 1)
-
-
-@inner
-def _reopening(w: World, number: int, asked: Any) -> float:
-    """When a closed node has room, by estimate; inf: nobody knows."""
-    ends = needed_ends(w, number, asked)
-    last = expected_end(w, number, ends - 1) if ends > 0 else -math.inf
-    return max(node(w, number).reopens, last)
 
 
 @inner
@@ -291,9 +260,11 @@ def _compact(w: World, this: Watcher) -> None:
 @inner
 def nth_ready(w: World, at: int, wanted: int) -> float:
     """When so many nodes have room for a shape, by estimate; -inf: now."""
-    have = shape(w, at).free
+    have = free_nodes(w, at)
     if have >= wanted:
         return -math.inf
+    if releases.is_scanned(w, at, wanted - have):
+        return releases.nth_by_scan(w, at, wanted - have)
     mine = watcher(w, follow(w, at))
     for i in range(mine.blocks):
         here = block(w, mine.calendar + i)
@@ -305,9 +276,17 @@ def nth_ready(w: World, at: int, wanted: int) -> float:
 
 
 @inner
+def _is_up_to_date(w: World, at: int) -> bool:
+    number = shape(w, at).watcher
+    return number >= 0 and watcher(w, number).seen >= w.changed
+
+
+@inner
 def count_ready(w: World, at: int, when: float) -> int:
     """Nodes that have room for a shape at that time, by estimate."""
-    found = shape(w, at).free
+    found = free_nodes(w, at)
+    if releases.are_noted(w) and not _is_up_to_date(w, at):
+        return found + releases.count_by_scan(w, at, when)
     mine = watcher(w, follow(w, at))
     for i in range(mine.blocks):
         here = block(w, mine.calendar + i)

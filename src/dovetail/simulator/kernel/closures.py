@@ -6,12 +6,11 @@ So the indexes of free nodes need not know of it, and no pass looks at a node th
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.allocation import mark_stale, set_free
 from dovetail.simulator.kernel.rows import World
-from dovetail.simulator.kernel.state import kind, node, slot
+from dovetail.simulator.kernel.state import kind, node, run_of, slot
 
 
 @inner
@@ -59,12 +58,14 @@ def unused(w: World, number: int) -> tuple[int, int, int]:
 
 
 @inner
-def needed_ends(w: World, number: int, asked: Any) -> int:
-    """How many of a closed node's jobs have to end before there is room, first ends first."""
-    gpus, cpus, memory = unused(w, number)
-    at = 0
-    while gpus < asked.gpus or cpus < asked.cpus or memory < asked.memory:
+def reopening(w: World, number: int, gpus: int, cpus: int, memory: int) -> float:
+    """When a closed node has so much room, by estimate; inf: nobody knows. Slots are in order."""
+    has_gpus, has_cpus, has_memory = unused(w, number)
+    at, last = 0, -math.inf
+    while has_gpus < gpus or has_cpus < cpus or has_memory < memory:
         own = slot(w, number, at)
-        gpus, cpus, memory = gpus + own.gpus, cpus + own.cpus, memory + own.memory
+        has_gpus, has_cpus = has_gpus + own.gpus, has_cpus + own.cpus
+        has_memory += own.memory
+        last = run_of(w, own.job).expected
         at += 1
-    return at
+    return max(node(w, number).reopens, last)

@@ -9,7 +9,8 @@ from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import limits, promises
 from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.heap import sort_by_score
-from dovetail.simulator.kernel.passes import see_what_fits, share_usage, start
+from dovetail.simulator.kernel.pass_opening import see_what_fits, share_usage
+from dovetail.simulator.kernel.passes import start
 from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import lowest, remove, rescore, takes_too_much
 from dovetail.simulator.kernel.rows import World
@@ -49,7 +50,7 @@ def _begin_pass(w: World, rules: Rules) -> None:
     rows, values = waiting(w), scores(w)
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
-        mine.latest_end, mine.behind = math.inf, False
+        mine.latest_end = math.inf
         for at in range(mine.low, mine.high):
             if values[at] == math.inf:
                 promises.release(w, rows[at])
@@ -94,7 +95,7 @@ def _go_through_promises(w: World, rules: Rules) -> None:
         return
     if moving:
         w.settled = w.gains
-    every, _, _, _ = gathered(w)
+    every, _, _, _ = gathered(w, w.job_count)
     for tier in range(w.tier_count):
         count = _gather(w, rules, -math.inf, ANY_TIME if moving else w.now, tier)
         for i in range(count):
@@ -109,7 +110,7 @@ def _go_through_promises(w: World, rules: Rules) -> None:
 @inner
 def _promise_to_others(w: World, rules: Rules) -> None:
     """New jobs, and those that have lost their promises, in order."""
-    every, _, _, _ = gathered(w)
+    every, _, _, _ = gathered(w, w.job_count)
     for tier in range(w.tier_count):
         if w.extended or rules.unsorted or w.limited or w.linked or w.eventful:
             count = _gather(w, rules, promises.NO_PROMISE, promises.NO_PROMISE, tier)
@@ -127,7 +128,7 @@ def _promise_to_others(w: World, rules: Rules) -> None:
 def _gather(w: World, rules: Rules, first: float, last: float, tier: int) -> int:
     """Waiting jobs of a tier with a promise from `first` to `last`, in order; how many."""
     rows, values = waiting(w), scores(w)
-    every, order, _, _ = gathered(w)
+    every, order, _, _ = gathered(w, w.job_count)
     count = 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
@@ -147,7 +148,7 @@ def _gather(w: World, rules: Rules, first: float, last: float, tier: int) -> int
 @inner
 def _gather_new(w: World, rules: Rules, tier: int) -> int:
     """The jobs of a tier submitted since the last pass, in order; how many."""
-    every, order, _, _ = gathered(w)
+    every, order, _, _ = gathered(w, w.job_count)
     count = 0
     for job in range(w.planned, w.submitted):
         number = run_of(w, job).demand

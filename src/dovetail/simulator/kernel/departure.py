@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import closures, fair_tree, limits, promises
+from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.allocation import give_back
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import account, job_facts, node, part, run_of
@@ -16,14 +16,14 @@ def leave_nodes(w: World, job: int) -> None:
     for at in range(mine.part_first, mine.part_first + mine.part_count):
         number = part(w, at).node
         if w.set_count > 0:
-            promises.note_end(w, job, number)
+            part_calls.note_promised_end(w, job, number)
         give_back(w, job, number, part(w, at).gpus)
         if w.eventful and node(w, number).closed:
-            closures.withdraw(w, number)
+            part_calls.withdraw(w, number)
     if w.limited:
-        limits.count_running(w, mine.demand, -1)
+        part_calls.count_running(w, mine.demand, -1)
     if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
         account(w, facts.account).gpus -= facts.size
         if w.share_count > 0:
-            fair_tree.charge(w, mine.share, -mine.charge)
+            part_calls.charge_share(w, mine.share, -mine.charge)

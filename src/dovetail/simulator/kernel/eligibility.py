@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import events
+from dovetail.simulator.kernel.eligibility_rows import ENDED
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     array_of,
@@ -14,8 +15,6 @@ from dovetail.simulator.kernel.state import (
     dependency_link,
     eligibility,
 )
-
-ENDED, STARTED = 0, 1
 
 
 @inner
@@ -40,13 +39,6 @@ def note(w: World, job: int, moment: int) -> None:
         if own.following < own.last:
             own.following += 1
             _meet(w, array_task(w, own.following - 1).job, w.now)
-
-
-@inner
-def note_rejected(w: World, job: int) -> None:
-    """A job that never runs keeps nobody waiting."""
-    note(w, job, STARTED)
-    note(w, job, ENDED)
 
 
 @inner

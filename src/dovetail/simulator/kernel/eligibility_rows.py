@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dovetail.compiled.tables import Row
 
+ENDED, STARTED = 0, 1
+"""Moments of a job that others may wait for."""
+
 
 class EligibilityRow(Row):
     """What a job waits for before it may run, and who waits for it."""
@@ -20,7 +23,7 @@ class EligibilityRow(Row):
 
 class DependencyLink(Row):
     job: int  # that waits
-    moment: int  # of the other job: eligibility.ENDED or STARTED
+    moment: int  # of the other job: ENDED or STARTED
     delay: float
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.kernel import eligibility, events, fair_tree, limits, outages, promises
+from dovetail.simulator.kernel import events, part_calls, promises
 from dovetail.simulator.kernel.allocation import mark_stale
+from dovetail.simulator.kernel.at_once import comes_alone, start_or_wait, starts_at_once
 from dovetail.simulator.kernel.conservative import conservative_pass
 from dovetail.simulator.kernel.departure import leave_nodes
+from dovetail.simulator.kernel.eligibility_rows import ENDED, STARTED
 from dovetail.simulator.kernel.passes import easy_pass, pass_without_backfilling
 from dovetail.simulator.kernel.queue import add
 from dovetail.simulator.kernel.rows import World
@@ -34,11 +36,16 @@ from dovetail.simulator.kernel.state import (
 def advance_without_backfilling(world: Any, rules: Rules, steps: int) -> bool:
     """Go through up to `steps` event times; False when nothing is left to happen."""
     w = world[0]
+    alone = starts_at_once(w, rules)
     for _ in range(steps):
         now = next_time(w)
         if now == math.inf:
             return False
-        if go_to(w, rules, now):
+        if alone and comes_alone(w, now):
+            due = _take_lone_job(w, rules, now)
+        else:
+            due = go_to(w, rules, now)
+        if due:
             pass_without_backfilling(w, rules)
     return True
 
@@ -46,11 +53,16 @@ def advance_without_backfilling(world: Any, rules: Rules, steps: int) -> bool:
 @kernel
 def advance_easy(world: Any, rules: Rules, steps: int) -> bool:
     w = world[0]
+    alone = starts_at_once(w, rules)
     for _ in range(steps):
         now = next_time(w)
         if now == math.inf:
             return False
-        if go_to(w, rules, now):
+        if alone and comes_alone(w, now):
+            due = _take_lone_job(w, rules, now)
+        else:
+            due = go_to(w, rules, now)
+        if due:
             easy_pass(w, rules)
     return True
 
@@ -102,6 +114,20 @@ def go_to(w: World, rules: Rules, now: float) -> bool:
 
 
 @inner
+def _take_lone_job(w: World, rules: Rules, now: float) -> bool:
+    """The same for a moment at which one job comes to an empty queue and nothing else happens."""
+    _let_time_pass(w, rules.half_life, now)
+    w.events += 1
+    job = w.submitted
+    w.submitted += 1
+    number = run_of(w, job).demand
+    if number < 0:
+        return False
+    _note_submission(w, rules, job, number)
+    return start_or_wait(w, rules, job, number)
+
+
+@inner
 def _let_time_pass(w: World, half_life: float, now: float) -> None:
     """Integrals over the time since the last event."""
     elapsed = now - w.now
@@ -111,7 +137,7 @@ def _let_time_pass(w: World, half_life: float, now: float) -> None:
         w.stranded_area += elapsed * w.stranded_gpus / w.free_gpus
     if w.share_count > 0:
         if now >= w.last_shares + w.share_period:
-            fair_tree.calculate(w, half_life)
+            part_calls.calculate_shares(w, half_life)
     elif half_life > 0.0 and elapsed > 0.0:
         keep = 2.0 ** (-elapsed / half_life)
         for i in range(w.account_count):
@@ -140,7 +166,7 @@ def _end_jobs(w: World, rules: Rules) -> bool:
             changed |= _arrive(w, rules, job)
         else:
             changed = True
-            outages.happen(w, rules, code - 3 * w.job_count)
+            part_calls.happen(w, code - 3 * w.job_count)
     return changed
 
 
@@ -148,9 +174,9 @@ def _end_jobs(w: World, rules: Rules) -> bool:
 def _end(w: World, job: int) -> None:
     leave_nodes(w, job)
     if w.limited:
-        limits.count_submitted(w, run_of(w, job).demand, -1)
+        part_calls.count_submitted(w, run_of(w, job).demand, -1)
     if w.linked:
-        eligibility.note(w, job, eligibility.ENDED)
+        part_calls.note_moment(w, job, ENDED)
 
 
 @inner
@@ -182,7 +208,7 @@ def submit_next(w: World, rules: Rules) -> bool:
     job = w.submitted
     w.submitted += 1
     if w.linked:
-        eligibility.pass_held(w)
+        part_calls.pass_held(w)
     return _arrive(w, rules, job)
 
 
@@ -191,28 +217,29 @@ def _arrive(w: World, rules: Rules, job: int) -> bool:
     """A job wants to run; False if it is rejected."""
     number = run_of(w, job).demand
     if number >= 0 and not (w.limited and _is_refused(w, job, number)):
-        _submit(w, rules, job, number)
+        _note_submission(w, rules, job, number)
+        add(w, rules, number, job)
         return True
     if w.linked:
-        eligibility.note_rejected(w, job)
+        part_calls.note_moment(w, job, STARTED)  # one that never runs keeps nobody waiting
+        part_calls.note_moment(w, job, ENDED)
     return False
 
 
 @inner
 def _is_refused(w: World, job: int, number: int) -> bool:
     """Whether a job is one too many; else it is counted."""
-    refused = limits.is_refused(w, number)
+    refused = part_calls.is_refused(w, number) != 0
     if refused:
         run_of(w, job).refused = True
     else:
-        limits.count_submitted(w, number, 1)
+        part_calls.count_submitted(w, number, 1)
     return refused
 
 
 @inner
-def _submit(w: World, rules: Rules, job: int, number: int) -> None:
-    facts = job_facts(w, job)
+def _note_submission(w: World, rules: Rules, job: int, number: int) -> None:
+    """What predictors and placements learn of a job that comes."""
     if rules.predicts:
-        facts.predicted = rules.predict(history(w), job)
+        job_facts(w, job).predicted = rules.predict(history(w), job)
     seen(w)[large(w, demand(w, number).option_first).gpus] += 1
-    add(w, rules, number, job)

@@ -13,8 +13,8 @@ from dovetail.simulator.kernel.state import candidate, closure, hold, node, opti
 @inner
 def clear(w: World) -> None:
     """Forget every plan; nodes that are to be closed stay kept."""
-    for number in range(w.node_count):
-        node(w, number).hold = -1
+    for i in range(w.hold_count):
+        node(w, hold(w, i).node).hold = -1
     w.hold_count, w.first_hold = 0, math.inf
     for at in range(w.closures_begun, w.closure_count):
         add_hold(w, closure(w, at).node, closure(w, at).begin, closure(w, at).end)
@@ -26,7 +26,7 @@ def add_hold(w: World, number: int, begin: float, end: float) -> None:
     new = w.hold_count
     w.hold_count += 1
     w.first_hold = min(w.first_hold, begin)
-    hold(w, new).begin, hold(w, new).end = begin, end
+    hold(w, new).node, hold(w, new).begin, hold(w, new).end = number, begin, end
     after, before = node(w, number).hold, -1
     while after >= 0 and hold(w, after).begin < begin:
         before, after = after, hold(w, after).next
@@ -73,14 +73,13 @@ def count_unplanned(w: World, at: int, begin: float, end: float) -> int:
 
 
 @inner
-def common_begin(w: World, number: int, length: float) -> float:
-    """The earliest time at which enough nodes can take all chunks of an option at once.
+def common_begin(w: World, number: int, begin: float, length: float) -> float:
+    """The earliest time from `begin` on at which enough nodes take all chunks of an option at once.
 
     Every node names the earliest time that suits it; the n-th earliest of these is a bound
     that no solution beats. Raise the time to it until the nodes agree.
     """
     this = option(w, number)
-    begin = w.now
     while True:
         bound = _nth_begin(w, this.large_shape, begin, length, this.many)
         if this.few > 0:

@@ -7,6 +7,7 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import closures, eligibility, events, limits, node_space
 from dovetail.simulator.kernel.departure import leave_nodes
+from dovetail.simulator.kernel.eligibility_rows import ENDED
 from dovetail.simulator.kernel.placement import forget_picks
 from dovetail.simulator.kernel.queue import add
 from dovetail.simulator.kernel.rows import World
@@ -70,4 +71,4 @@ def _kill(w: World, rules: Rules, job: int) -> None:
     if w.limited:
         limits.count_submitted(w, mine.demand, -1)
     if w.linked:
-        eligibility.note(w, job, eligibility.ENDED)
+        eligibility.note(w, job, ENDED)

@@ -17,8 +17,8 @@ from numba.extending import intrinsic
 
 from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
+from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.admission import admissible, forget_spent, option_fits, spend
-from dovetail.simulator.kernel.node_classes import place_by_rank
 from dovetail.simulator.kernel.placement import place
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
@@ -53,12 +53,12 @@ def _ask(typing_context: Any, address: Any, job: Any) -> Any:
 @inner
 def find_nodes(w: World, rules: Rules, job: int) -> int:
     """Nodes for a job; returns the option used, its nodes picked, or -1."""
-    if w.planner != 0 and has_choice(w, job):
+    if w.planner != 0 and part_calls.has_choice(w, job) != 0:
         chosen = _ask(w.planner, job)
         if chosen >= 0:
             return chosen
     if w.ranker != 0 and demand(w, run_of(w, job).demand).plannable:
-        chosen = place_by_rank(w, job)
+        chosen = int(part_calls.place_by_rank(w, job))
         if chosen >= 0:
             return chosen
     return place(w, rules.prefer, rules.few_switches, job)

@@ -63,5 +63,22 @@ class Hold(Row):
     """A whole node that a job is to have over [begin, end), for the length of a cycle."""
 
     next: int  # the node's next one, by time
+    node: int
     begin: float
     end: float
+
+
+class OpeningHeap(Row):
+    """Nodes that may take a chunk of a shape for so long, in this cycle: openings one after the
+    other."""
+
+    shape: int
+    length: float  # seconds
+    size: int  # 0: not made yet
+
+
+class Opening(Row):
+    """When a node can take the chunk; no earlier than this."""
+
+    time: float
+    node: int

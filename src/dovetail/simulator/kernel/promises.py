@@ -199,15 +199,3 @@ def enough_room(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> 
             if found >= wanted:
                 return True
     return False
-
-
-@inner
-def spend(w: World, number: int) -> None:
-    """Note that a chunk of the job in hand is to go on a node."""
-    node_set(w, node(w, number).node_set).spent += 1
-
-
-@inner
-def forget_spent(w: World) -> None:
-    for number in range(w.set_count):
-        node_set(w, number).spent = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel import needs, turns
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import WORST, Rules, score_one
 from dovetail.simulator.kernel.state import (
@@ -14,6 +15,10 @@ from dovetail.simulator.kernel.state import (
     demand,
     gates,
     gathered,
+    gathered_gates,
+    gathered_keeps,
+    gathered_rows,
+    gathered_scores,
     job_facts,
     jobs,
     keeps,
@@ -32,12 +37,15 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
         demand(w, w.active_count).active = number
         w.active_count += 1
         mine.shortest = math.inf
-    mine.shortest = min(mine.shortest, job_facts(w, job).reserve)
+        needs.begin_waiting(w, number)
+    if job_facts(w, job).reserve < mine.shortest:
+        mine.shortest = job_facts(w, job).reserve
+        needs.note_shorter(w, number)
     mine.queued_gpus += job_facts(w, job).gpus
     score, at = 0.0, mine.high
     if not (rules.unsorted or rules.heads_only):
         score = score_one(w, rules, job)
-        at = _position(w, mine.low, mine.high, score, job)
+        at = position(w, mine.low, mine.high, score, job)
     # Shift the shorter side; removals from the front leave room there. At the end there is room
     # for jobs that come once only.
     if mine.low > mine.first and (w.eventful or at - mine.low < mine.high - at):
@@ -50,10 +58,12 @@ def add(w: World, rules: Rules, number: int, job: int) -> None:
             rows[i], values[i] = rows[i - 1], values[i - 1]
         mine.high += 1
     rows[at], values[at] = job, score
+    if at == mine.low and not (rules.unsorted or rules.heads_only):
+        turns.note_first_job(w, number)
 
 
 @inner
-def _position(w: World, low: int, high: int, score: float, job: int) -> int:
+def position(w: World, low: int, high: int, score: float, job: int) -> int:
     """Where (score, job) belongs: one that has waited for others has a lower row than some."""
     rows, values = waiting(w), scores(w)
     while low < high:
@@ -69,7 +79,7 @@ def _position(w: World, low: int, high: int, score: float, job: int) -> int:
 def remove(w: World, rules: Rules, number: int, at: int) -> int:
     """Take the job at a position off its list; returns where the one after it is now."""
     mine, rows, values = demand(w, number), waiting(w), scores(w)
-    after = at
+    after, was_first = at, at == mine.low
     mine.queued_gpus -= job_facts(w, rows[at]).gpus
     if rules.unsorted:
         rows[at], values[at] = rows[mine.high - 1], values[mine.high - 1]
@@ -86,6 +96,8 @@ def remove(w: World, rules: Rules, number: int, at: int) -> int:
         mine.high -= 1
     if mine.low == mine.high:
         _deactivate(w, number)
+    if was_first and not (rules.unsorted or rules.heads_only):
+        turns.note_first_job(w, number)
     return after
 
 
@@ -99,13 +111,15 @@ def _deactivate(w: World, number: int) -> None:
     mine.active_at = -1
     mine.low = mine.high = mine.first
     mine.open = mine.fits = False
+    needs.end_waiting(w, number)
 
 
 @inner
 def rescore(w: World, rules: Rules) -> None:
     """Fresh scores for every waiting job, in one call: lists are many and mostly short."""
     rows, values, gate, keep = waiting(w), scores(w), gates(w), keeps(w)
-    every, new_scores, new_gates, new_keeps = gathered(w)
+    every, new_scores = gathered_rows(w), gathered_scores(w)
+    new_gates, new_keeps = gathered_gates(w), gathered_keeps(w)
     count = 0
     for i in range(w.active_count):
         mine = demand(w, demand(w, i).active)
@@ -115,7 +129,7 @@ def rescore(w: World, rules: Rules) -> None:
             count += 1
     rules.score(
         rules.parameters, jobs(w), accounts(w), all_demand_facts(w), cluster(w),
-        every[:count], new_scores[:count], new_gates[:count], new_keeps[:count],
+        *gathered(w, count),
     )  # fmt: skip
     count = 0
     for i in range(w.active_count):
@@ -156,15 +170,21 @@ def seek(w: World, rules: Rules, number: int, begin: int) -> None:
             mine.shortest = shortest
     mine.cursor = best
     mine.open = best >= 0
-    if mine.open:
-        mine.cursor_score = score_one(w, rules, rows[best]) if rules.heads_only else scores(w)[best]
+    if mine.open and not rules.heads_only:
+        mine.cursor_score = scores(w)[best]
+    elif mine.open and w.active_count > 1:  # else nobody compares
+        mine.cursor_score = score_one(w, rules, rows[best])
 
 
 @inner
-def shortest_left(w: World, rules: Rules, number: int) -> float:
-    """The lowest estimate among the jobs of a demand that this pass has not passed over."""
+def shortest_left(w: World, rules: Rules, number: int, most: int) -> float:
+    """The lowest estimate among the jobs of a demand that this pass has not passed over.
+
+    Only so many of the next are looked at.
+    """
     mine, rows, values, shortest = demand(w, number), waiting(w), scores(w), math.inf
-    for at in range(mine.low if rules.unsorted else mine.cursor, mine.high):
+    begin = mine.low if rules.unsorted else mine.cursor
+    for at in range(begin, min(mine.high, begin + most)):
         if not rules.unsorted or values[at] < math.inf:
             shortest = min(shortest, job_facts(w, rows[at]).reserve)
     return shortest
@@ -227,7 +247,7 @@ def lowest(w: World, number: int, spared: float) -> int:
             continue
         if latest_end < math.inf and not ends_in_time(w, rows[at], mine.speed, latest_end):
             continue
-        if (mine.behind and gate[at] < 0.0) or keep[at] > spared:
+        if (mine.behind == w.passes and gate[at] < 0.0) or keep[at] > spared:
             continue
         best, best_score = at, score
     return best

@@ -9,7 +9,8 @@ from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.passes import easy_pass, share_usage
+from dovetail.simulator.kernel.pass_opening import share_usage
+from dovetail.simulator.kernel.passes import easy_pass
 from dovetail.simulator.kernel.rules import WORST, Rules
 from dovetail.simulator.kernel.state import (
     accounts,

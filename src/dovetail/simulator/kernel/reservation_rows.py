@@ -33,8 +33,11 @@ class ChunkShape(Row):
     gpus: int
     cpus: int
     memory: int
-    free: int  # nodes with room now
+    free: int  # nodes with room now, beside those that its block counts
+    block: int  # -1: none
     watcher: int  # whose calendar is this shape's; -1: none
+    asked: int  # entries of the log of changed nodes when it was last asked for
+    scans: int  # how often since, for want of a calendar
 
 
 class ShapeGroup(Row):
@@ -44,6 +47,13 @@ class ShapeGroup(Row):
     cpus: int
     first: int  # kind_shapes[first:last], by memory
     last: int
+
+
+class ShapeBlock(Row):
+    """SHAPE_BLOCK neighbours among the shapes of a kind; what all of them gain is counted here."""
+
+    free: int
+    alone: bool  # none of them may use other kinds, too
 
 
 class KindShape(Row):
@@ -78,6 +88,28 @@ class ReadyTime(Row):
     """When a node has room by estimate; -inf: now."""
 
     time: float
+
+
+class Release(Row):
+    """The first and the last estimated end of a job on a node, and what is free of it now.
+
+    A chunk that does not fit now has room at one of them or in between.
+    """
+
+    first: float
+    last: float
+    kind: int
+    gpus: int
+    cpus: int
+    memory: int
+
+
+class LastRelease(Row):
+    """What is free of a node before its last job ends."""
+
+    memory: int  # in another order than a Chunk, for Numba
+    cpus: int
+    gpus: int
 
 
 class NodeChange(Row):

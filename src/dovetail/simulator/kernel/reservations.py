@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.calendar import count_ready, nth_ready, refresh
-from dovetail.simulator.kernel.node_space import common_begin, count_unplanned
 from dovetail.simulator.kernel.reservation_rows import Reservation
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
@@ -55,7 +55,7 @@ def _earliest_option(w: World, number: int, estimate: float) -> tuple[int, float
     for at in range(demand(w, number).option_first, demand(w, number).option_last):
         when, length = _ready(w, at), estimate / option(w, at).speed
         if max(when, w.now) + length > w.first_hold:  # it may run into a node that is closed then
-            when = common_begin(w, at, length)
+            when = part_calls.common_begin(w, at, w.now, length)
         if best < 0 or when < best_time:
             best, best_time = at, when
     return best, best_time
@@ -100,7 +100,7 @@ def make_reservation(w: World, number: int, job: int) -> bool:
 def _count_ready(w: World, at: int, held: Reservation) -> int:
     """Nodes that have room for a shape at the reserved time, and as long as it takes."""
     if held.end > w.first_hold:
-        return count_unplanned(w, at, held.time, held.end)
+        return int(part_calls.count_unplanned(w, at, held.time, held.end))
     return count_ready(w, at, held.time)
 
 

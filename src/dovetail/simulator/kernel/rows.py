@@ -29,9 +29,15 @@ class World(Row):
     stranded_area: float  # integral over time of their share of the free GPUs
     parts: int  # chunks started so far
     active_count: int  # demands with waiting jobs
+    passes: int  # so far
+    by_scan: bool  # in this pass all demands are looked at for the next job: they are few
+    passer_count: int  # demands that may pass a reserved job
+    aside_count: int  # demands left out of the pass in hand
+    chain_count: int
     stale_count: int  # nodes with stale release times
     reservation_count: int
     hold_count: int  # holds of this cycle
+    opening_heap_count: int  # of this cycle
     search: int  # number of the search for nodes in hand
     mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
@@ -105,10 +111,13 @@ class World(Row):
     words: int  # bitmaps over the members of a kind
     shapes: int  # [shapes] ChunkShape
     shape_groups: int  # ShapeGroup: for each kind
+    shape_blocks: int  # ShapeBlock: of every so many kind shapes
     kind_shapes: int  # KindShape: the shapes that may use each kind, group by group
     tallies: int  # [kinds * shapes] Tally: a row for each reservation
     watchers: int  # [watchers] Watcher
     ready_times: int  # [watchers * nodes] ReadyTime
+    releases: int  # [nodes] Release
+    last_releases: int  # [nodes] LastRelease
     change_log: int  # [nodes] NodeChange: the last nodes that changed, in a ring
     blocks: int  # calendars: sorted times, in blocks of entries
     entries: int
@@ -125,6 +134,10 @@ class World(Row):
     node_events: int  # [node events] NodeChangeEvent
     closures: int  # [closures] Closure
     kind_sets: int  # [distinct kinds of demands] KindSet
+    turns: int  # [2 * demands] Turn: a heap for each kind set, one for those that may pass
+    needs: int  # [distinct needs of options] Need
+    need_chains: int  # [chains] NeedChain
+    need_words: int  # NeedWord: those of each chain
     options: int  # [options] OptionRow
     chunks: int  # [2 * options] Chunk: large, small
     waiting: int  # [jobs] int64 rows of waiting jobs, a list per demand
@@ -138,6 +151,8 @@ class World(Row):
     pending_events: int  # [2 * jobs] Event
     part_table: int  # [parts] Part
     holds: int  # [parts] Hold
+    opening_heaps: int  # [HEAPS] OpeningHeap
+    openings: int  # [HEAPS * nodes] Opening
     node_sets: int  # [node sets] NodeSet
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
@@ -154,6 +169,27 @@ class World(Row):
     history_total: int
     scratch_row: int  # [1] int64
     scratch_score: int  # [3] float64: score, gate, keep
+    kept_rules: int  # Rules, where a part needs them
+    # parts that not all simulations need (part_calls.py); 0: this one does not
+    at_limit_part: int
+    is_refused_part: int
+    close_limited_part: int
+    count_running_part: int
+    count_submitted_part: int
+    pass_held_part: int
+    note_moment_part: int
+    happen_part: int
+    withdraw_part: int
+    reopening_part: int
+    common_begin_part: int
+    count_unplanned_part: int
+    calculate_shares_part: int
+    charge_share_part: int
+    note_promised_end_part: int
+    leaves_room_part: int
+    enough_room_part: int
+    place_by_rank_part: int
+    has_choice_part: int
 
 
 class RunRow(Row):
@@ -172,27 +208,6 @@ class RunRow(Row):
     backfilled: bool
     refused: bool  # on submission: as many as may be submitted were
     restarts: int  # how often a node failed under it
-
-
-class ShareRow(Row):
-    """An account or user of the tree; parents stand before their children."""
-
-    parent: int  # -1: the root
-    first: int  # its children, and places for them in `order`
-    last: int
-    user: bool
-    account: int  # row of the accounts; -1: no job is charged to it
-    norm: float  # its part of the shares of its siblings; below 0: as its parent
-    charge: float  # of what runs, in a second
-    since: float  # up to when use has been counted
-    usage: float  # decayed; of an account: of all below it
-    level: float  # level fair share: norm / its part of the use of its siblings
-    order: int  # list kept beside the table: children of each, the next in rank first
-    # of the walk, by depth
-    place: int
-    stop: int
-    before: float
-    tied: bool
 
 
 class NodeRow(Row):
@@ -298,46 +313,21 @@ class Demand(Row):
     shortest: float  # no waiting job has a lower estimate
     active_at: int  # position in the list of active demands; -1: nothing waits
     queued_gpus: int  # of its waiting jobs
+    turn: int  # place in the heap of its kind set; -1: none
     # during a pass
     fits: bool  # one of its jobs could be placed now
-    behind: bool  # a job with a reservation stands before it: what starts is backfilled
+    behind: int  # the last pass in which a job with a reservation stood before it
     open: bool  # still to be considered
     cursor: int  # its next job, as a position in `waiting`
     cursor_score: float
     passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
     latest_end: float  # a job that ends later would delay a reservation
-    # list kept beside the table
+    passer: int  # place in the heap of those that may pass; -1: none
+    refused_in: int  # the last cycle of Slurm's backfill in which a job of it could not start
+    refused: float  # the lowest estimate of such a job
+    # lists kept beside the table
     active: int
-
-
-class LimitLink(Row):
-    """The most that may be in use at once for jobs of one demand to start."""
-
-    use: int  # where it is counted
-    jobs: int
-    submitted: int
-    gpus: int
-    cpus: int
-    memory: int
-    nodes: int
-
-
-class LimitUse(Row):
-    """What running jobs under one limit have; of those submitted, how many wait or run."""
-
-    jobs: int
-    submitted: int
-    gpus: int
-    cpus: int
-    memory: int
-    nodes: int
-
-
-class Tried(Row):
-    """How many jobs of an account a cycle of Slurm's backfill has looked at."""
-
-    cycle: int
-    jobs: int
+    aside: int
 
 
 class KindSet(Row):
@@ -348,6 +338,9 @@ class KindSet(Row):
     idle_nodes: int
     own_gpus: int  # asked for by waiting jobs that may use just these
     queued_gpus: int  # by all that may use any of these
+    turn_first: int  # its heap
+    turn_count: int
+    closed: int  # the last pass that left it out
 
 
 class OptionRow(Row):
@@ -362,6 +355,11 @@ class OptionRow(Row):
     charge: float  # what a job in it is charged in a second, where there is a tree
     large_shape: int
     small_shape: int
+    demand: int
+    need: int
+    # others with waiting jobs and the same need; -1: none
+    next: int
+    previous: int
 
 
 class Chunk(Row):

@@ -6,17 +6,16 @@ import math
 from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
-from dovetail.simulator.kernel import node_space
+from dovetail.simulator.kernel import node_space, openings, part_calls, turns
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.calendar import refresh
 from dovetail.simulator.kernel.loop import go_to, next_time
-from dovetail.simulator.kernel.passes import (
-    begin_pass,
-    next_job,
-    pass_over,
-    start_next,
-)
-from dovetail.simulator.kernel.queue import shortest_left
+from dovetail.simulator.kernel.needs import anything_may_fit, next_met
+from dovetail.simulator.kernel.next_job import is_to_wait, next_job
+from dovetail.simulator.kernel.pass_opening import begin_ordered_pass, begin_pass
+from dovetail.simulator.kernel.passes import pass_over, start_next
+from dovetail.simulator.kernel.planned import is_assigned
+from dovetail.simulator.kernel.queue import pass_over_before, position, seek, shortest_left
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -56,54 +55,74 @@ def advance_slurm(world: Any, rules: Rules, steps: int) -> bool:
 @inner
 def run_main_scheduler(w: World, rules: Rules) -> None:
     """Start jobs in order; one that cannot closes all nodes of its partition to those after it."""
-    fitting = begin_pass(w, rules)
-    while fitting > 0:
-        number = next_job(w, rules)
-        if number < 0:
-            break
-        kinds, part = demand(w, number).kinds, demand(w, number).partition_kinds
-        closed = kinds & ~w.closed_kinds == 0
-        if closed or not (demand(w, number).fits and start_next(w, rules, number)):
+    if not begin_ordered_pass(w, rules):
+        return
+    number = next_job(w, rules)
+    while number >= 0:
+        mine = demand(w, number)
+        part = mine.partition_kinds
+        closed = mine.kinds & ~w.closed_kinds == 0
+        if closed or not (mine.fits and start_next(w, rules, number)):
             w.closed_kinds |= part
-            demand(w, number).open = False
-        fitting = 0
-        for i in range(w.active_count):
-            other = demand(w, demand(w, i).active)
-            if other.fits and other.kinds & kinds:
-                other.fits = demand_fits(w, demand(w, i).active, -math.inf)
-            fitting += other.open and other.fits and other.kinds & ~w.closed_kinds != 0
+            turns.set_aside(w, number)
+            if not turns.any_outside(w, w.closed_kinds):
+                break
+        number = next_job(w, rules)
     w.closed_kinds = 0
+    turns.end_pass(w)
 
 
 @inner
 def run_cycle(w: World, rules: Rules) -> bool:
     """Plan the first jobs of the queue one after the other; whether any could start at once."""
-    if begin_pass(w, rules) == 0:
+    if not anything_may_fit(w) or begin_pass(w, rules) == 0:
         return False
-    started, planned, looked_at, hope = False, 0, 0, 0
+    started, planned, looked_at, next_check = False, 0, 0, 0
     w.cycle += 1
-    number = next_job(w, rules)
+    turns.line_up(w)
+    number = _next_job(w, rules)
     while number >= 0 and looked_at < w.cycle_jobs:
-        if w.cycle_user_jobs > 0 and _has_had_enough(w, demand(w, number).account):
-            demand(w, number).open = False  # all its jobs are of this user
-            number = next_job(w, rules)
-            continue
+        if looked_at >= next_check:  # ever more seldom: to look takes as long as some plans
+            if not _any_hope(w, rules, w.cycle_jobs - looked_at):
+                break
+            next_check = looked_at + 1 + (looked_at >> 2)
         kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
-        if start_next(w, rules, number):
+        estimate = job_facts(w, job).reserve
+        if not _was_refused(w, number, estimate) and start_next(w, rules, number):
             started = True
             run_of(w, job).backfilled = kinds & planned != 0
-            hope = 0
         else:
+            if not is_assigned(w, job):  # else another like it may be let start
+                _note_refused(w, number, estimate)
             _plan(w, job)
             planned |= kinds
             pass_over(w, rules, number)
         looked_at += 1
-        hope = _next_hope(w, rules, hope)
-        if hope == w.active_count:
-            break
-        number = next_job(w, rules)
+        number = _next_job(w, rules)
     node_space.clear(w)
+    openings.clear(w)
+    turns.line_up_first_jobs(w)
+    w.aside_count = 0
     return started
+
+
+@inner
+def _next_job(w: World, rules: Rules) -> int:
+    """The demand whose job comes next; -1: none. Who is left out does not count."""
+    while True:
+        number = turns.first(w)
+        if number < 0:
+            return -1
+        if w.limited and part_calls.at_limit(w, number) != 0:
+            turns.set_aside(w, number)
+        elif rules.unsorted and is_to_wait(w, number):
+            pass_over_before(w, number, math.inf, w.job_count)
+            seek(w, rules, number, demand(w, number).low)
+            turns.note_next_job(w, number)
+        elif w.cycle_user_jobs > 0 and _has_had_enough(w, demand(w, number).account):
+            turns.set_aside(w, number)  # all its jobs are of this user
+        else:
+            return number
 
 
 @inner
@@ -117,26 +136,79 @@ def _has_had_enough(w: World, number: int) -> bool:
 
 
 @inner
-def _next_hope(w: World, rules: Rules, at: int) -> int:
-    """The first active demand from `at` on of which a job might still start in this cycle.
+def _any_hope(w: World, rules: Rules, left: int) -> bool:
+    """Whether one of the next `left` jobs might still start in this cycle.
 
-    A plan leaves ever less room, so that a demand without hope stays so until a start changes
-    the list. Without this, every cycle planned the whole queue: KTH took twice as long.
+    A plan without a start changes nothing. To plan as many jobs as a cycle may took KTH twice as
+    long.
     """
-    while at < w.active_count:
-        number = demand(w, at).active
-        if demand(w, number).open and _has_hope(w, number, demand(w, number).shortest):
-            # The shortest job may be gone or planned by now: that bound kept hope for whole cycles.
-            if _has_hope(w, number, shortest_left(w, rules, number)):
-                break
-        at += 1
-    return at
+    at = next_met(w, -1)
+    while at >= 0:
+        if demand(w, option(w, at).demand).open and _has_hope(w, rules, option(w, at).demand, left):
+            return True
+        at = next_met(w, at)
+    return False
 
 
 @inner
-def _has_hope(w: World, number: int, estimate: float) -> bool:
+def _has_hope(w: World, rules: Rules, number: int, left: int) -> bool:
+    mine = demand(w, number)
+    if not _could_start(w, number, mine.shortest):
+        return False
+    if rules.unsorted:
+        return _could_start(w, number, shortest_left(w, rules, number, w.job_count))
+    # The shortest job may be gone or planned by now, or stand too far behind.
+    if not _could_start(w, number, shortest_left(w, rules, number, left)):
+        return False
+    if rules.heads_only or w.limited or w.cycle_user_jobs > 0:  # who is left out does not count
+        return True
+    return _jobs_before(w, number, left) < left
+
+
+@inner
+def _could_start(w: World, number: int, estimate: float) -> bool:
     """Whether a job of a demand with this estimate could start now."""
-    return demand_fits(w, number, w.now + estimate / demand(w, number).speed)
+    if _was_refused(w, number, estimate):
+        return False
+    could = demand_fits(w, number, w.now + estimate / demand(w, number).speed)
+    if not could:
+        _note_refused(w, number, estimate)
+    return could
+
+
+@inner
+def _was_refused(w: World, number: int, estimate: float) -> bool:
+    """Whether a job that asks for the same for no longer could not start in this cycle.
+
+    Starts and plans only take room. To look for nodes for each of a thousand equal jobs was most
+    of a cycle.
+    """
+    mine = demand(w, number)
+    return mine.refused_in == w.cycle and mine.refused <= estimate
+
+
+@inner
+def _note_refused(w: World, number: int, estimate: float) -> None:
+    mine = demand(w, number)
+    if mine.refused_in != w.cycle:
+        mine.refused_in, mine.refused = w.cycle, math.inf
+    mine.refused = min(mine.refused, estimate)
+
+
+@inner
+def _jobs_before(w: World, number: int, most: int) -> int:
+    """Jobs that this cycle looks at before the next one of a demand, counted up to `most`."""
+    this, count = turns.turn_of(w, number), 0
+    for i in range(w.active_count):
+        mine = demand(w, demand(w, i).active)
+        if mine.open and mine.tier <= this.tier:
+            last = mine.high
+            if mine.tier == this.tier:
+                last = position(w, mine.cursor, mine.high, this.score, this.job)
+            count += last - mine.cursor
+            if count >= most:
+                break
+    return count
 
 
 @inner
@@ -144,15 +216,30 @@ def _plan(w: World, job: int) -> None:
     """Hold whole nodes from when the job can start, both ends rounded outwards."""
     estimate, mine = job_facts(w, job).reserve, demand(w, run_of(w, job).demand)
     refresh(w)
-    best, best_begin = -1, math.inf
+    best, best_begin, picked = -1, math.inf, False
     for number in range(mine.option_first, mine.option_last):
-        begin = node_space.common_begin(w, number, estimate / option(w, number).speed)
+        begin, picked = _begin(w, number, estimate / option(w, number).speed)
         if begin < best_begin:
             best, best_begin = number, begin
     if best_begin > w.now + w.cycle_window:
         return
     length, step = estimate / option(w, best).speed, w.cycle_resolution
+    if not picked or mine.option_last - mine.option_first > 1:
+        node_space.pick_nodes(w, best, best_begin, length)
     begin = math.floor(best_begin / step) * step
     end = math.ceil((best_begin + length) / step) * step
-    for i in range(node_space.pick_nodes(w, best, best_begin, length)):
+    for i in range(option(w, best).many + option(w, best).few):
         node_space.add_hold(w, node(w, i).picked, begin, end)
+
+
+@inner
+def _begin(w: World, number: int, length: float) -> tuple[float, bool]:
+    """The earliest time at which an option can start, and whether its nodes are picked already."""
+    this, bound = option(w, number), w.now
+    if this.few == 0:
+        heap = openings.heap_of(w, this.large_shape, length)
+        if heap >= 0:
+            bound, picked = openings.earliest(w, heap, this.many)
+            if picked:
+                return bound, True
+    return node_space.common_begin(w, number, bound, length), False

@@ -16,6 +16,7 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
+from dovetail.simulator.kernel.account_rows import LimitLink, LimitUse, ShareRow, Tried
 from dovetail.simulator.kernel.eligibility_rows import (
     ArrayRow,
     ArrayTask,
@@ -29,17 +30,23 @@ from dovetail.simulator.kernel.promise_rows import (
     Gain,
     Hold,
     NodeSet,
+    Opening,
+    OpeningHeap,
     Promise,
     Step,
 )
+from dovetail.simulator.kernel.queue_rows import Need, NeedChain, NeedWord, Turn
 from dovetail.simulator.kernel.reservation_rows import (
     Block,
     ChunkShape,
     Entry,
     KindShape,
+    LastRelease,
     NodeChange,
     ReadyTime,
+    Release,
     Reservation,
+    ShapeBlock,
     ShapeGroup,
     Tally,
     Watcher,
@@ -52,16 +59,12 @@ from dovetail.simulator.kernel.rows import (
     KindRow,
     KindSet,
     Level,
-    LimitLink,
-    LimitUse,
     Member,
     NodeRow,
     OptionRow,
     Part,
     RunRow,
-    ShareRow,
     Slot,
-    Tried,
     World,
 )
 
@@ -80,9 +83,12 @@ bitmap = row_accessor(World, "words", Bitmap)
 shape = row_accessor(World, "shapes", ChunkShape)
 shape_group = row_accessor(World, "shape_groups", ShapeGroup)
 kind_shape = row_accessor(World, "kind_shapes", KindShape)
+shape_block = row_accessor(World, "shape_blocks", ShapeBlock)
 tallies = row_accessor(World, "tallies", Tally)
 watcher = row_accessor(World, "watchers", Watcher)
 ready_times = row_accessor(World, "ready_times", ReadyTime)
+release = row_accessor(World, "releases", Release)
+last_release = row_accessor(World, "last_releases", LastRelease)
 change = row_accessor(World, "change_log", NodeChange)
 block = row_accessor(World, "blocks", Block)
 entry = row_accessor(World, "entries", Entry)
@@ -90,6 +96,10 @@ candidate = row_accessor(World, "candidates", Candidate)
 kind_set = row_accessor(World, "kind_sets", KindSet)
 demand = row_accessor(World, "demands", Demand)
 option = row_accessor(World, "options", OptionRow)
+turn = row_accessor(World, "turns", Turn)
+need = row_accessor(World, "needs", Need)
+need_chain = row_accessor(World, "need_chains", NeedChain)
+need_word = row_accessor(World, "need_words", NeedWord)
 limit_link = row_accessor(World, "limit_links", LimitLink)
 limit_use = row_accessor(World, "limit_uses", LimitUse)
 tried = row_accessor(World, "tried", Tried)
@@ -107,6 +117,8 @@ step = row_accessor(World, "steps", Step)
 promise = row_accessor(World, "promises", Promise)
 claim = row_accessor(World, "claims", Claim)
 hold = row_accessor(World, "holds", Hold)
+opening_heap = row_accessor(World, "opening_heaps", OpeningHeap)
+openings = row_accessor(World, "openings", Opening)
 gain = row_accessor(World, "gain_log", Gain)
 reservation = row_accessor(World, "reservations", Reservation)
 
@@ -114,14 +126,15 @@ _jobs = column_address(World, "jobs", numba.from_dtype(dtype_of(JobFacts)))
 _accounts = column_address(World, "accounts", numba.from_dtype(dtype_of(AccountFacts)))
 _demand_facts = column_address(World, "demand_facts", numba.from_dtype(dtype_of(DemandFacts)))
 _cluster = column_address(World, "cluster", numba.from_dtype(dtype_of(ClusterFacts)))
-_waiting = column_address(World, "waiting", types.int64)
-_scores = column_address(World, "scores", types.float64)
-_gates = column_address(World, "gates", types.float64)
-_keeps = column_address(World, "keeps", types.float64)
-_gathered = column_address(World, "gathered", types.int64)
-_gathered_scores = column_address(World, "gathered_scores", types.float64)
-_gathered_gates = column_address(World, "gathered_gates", types.float64)
-_gathered_keeps = column_address(World, "gathered_keeps", types.float64)
+# Pointers, not arrays: compiling what goes through an array takes three times as long.
+waiting = column_address(World, "waiting", types.int64)
+scores = column_address(World, "scores", types.float64)
+gates = column_address(World, "gates", types.float64)
+keeps = column_address(World, "keeps", types.float64)
+gathered_rows = column_address(World, "gathered", types.int64)
+gathered_scores = column_address(World, "gathered_scores", types.float64)
+gathered_gates = column_address(World, "gathered_gates", types.float64)
+gathered_keeps = column_address(World, "gathered_keeps", types.float64)
 _seen = column_address(World, "seen", types.int64)
 _placement_parameters = column_address(World, "placement_parameters", types.float64)
 _history_groups = column_address(World, "history_groups", types.int64)
@@ -163,34 +176,14 @@ def small(w: World, option: int) -> Chunk:
 
 
 @inner
-def waiting(w: World) -> Ints:
-    return carray(_waiting(w), (w.job_count,))
-
-
-@inner
-def scores(w: World) -> Floats:
-    return carray(_scores(w), (w.job_count,))
-
-
-@inner
-def gates(w: World) -> Floats:
-    return carray(_gates(w), (w.job_count,))
-
-
-@inner
-def keeps(w: World) -> Floats:
-    return carray(_keeps(w), (w.job_count,))
-
-
-@inner
-def gathered(w: World) -> tuple[Ints, Floats, Floats, Floats]:
-    """Rows, scores, gates and keeps of all waiting jobs, side by side."""
-    shape = (w.job_count,)
+def gathered(w: World, count: int) -> tuple[Ints, Floats, Floats, Floats]:
+    """Rows, scores, gates and keeps of so many waiting jobs, side by side."""
+    shape = (count,)
     return (
-        carray(_gathered(w), shape),
-        carray(_gathered_scores(w), shape),
-        carray(_gathered_gates(w), shape),
-        carray(_gathered_keeps(w), shape),
+        carray(gathered_rows(w), shape),
+        carray(gathered_scores(w), shape),
+        carray(gathered_gates(w), shape),
+        carray(gathered_keeps(w), shape),
     )
 
 

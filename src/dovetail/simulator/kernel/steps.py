@@ -14,10 +14,12 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import limits, reservations
+from dovetail.simulator.kernel import part_calls, reservations
 from dovetail.simulator.kernel.admission import option_fits
 from dovetail.simulator.kernel.loop import go_to, next_time
-from dovetail.simulator.kernel.passes import begin_pass, narrow, start
+from dovetail.simulator.kernel.next_job import latest_end
+from dovetail.simulator.kernel.pass_opening import begin_pass
+from dovetail.simulator.kernel.passes import start
 from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import ends_in_time, remove, seek
 from dovetail.simulator.kernel.rows import World
@@ -73,7 +75,7 @@ def start_on_picked(w: World, rules: Rules, job: int, chosen: int) -> int:
         if mine.active_at >= 0:
             seek(w, rules, number, mine.low)
         if w.limited:
-            limits.close_limited(w)
+            part_calls.close_limited(w)
     else:  # no candidate after all: never ask about it twice
         mine.open = False
     return narrow(w, rules, kinds, reserved)
@@ -109,6 +111,31 @@ def wait(w: World, rules: Rules, best: int) -> bool:
         return True
     # All that was still to happen led to no pass, as the arrival of a job that is rejected.
     return w.active_count > 0 and go_on(w, rules, begin_pass(w, rules))
+
+
+@inner
+def narrow(w: World, rules: Rules, kinds: int, reserved_kinds: int) -> int:
+    """After a start or a reservation: what can still start; returns how many demands.
+
+    Demands that cannot start and may not reserve either are closed here all at once: one by
+    one, in their turn, they made passes quadratic in the number of demands.
+    """
+    fitting = 0
+    for i in range(w.active_count):
+        number = demand(w, i).active
+        mine = demand(w, number)
+        if mine.open and mine.fits and mine.kinds & kinds:
+            passes_by = mine.kinds & reserved_kinds != 0
+            latest = latest_end(w, number, passes_by)
+            mine.fits = latest > -math.inf
+            was_behind = mine.behind == w.passes
+            if mine.fits and (latest < mine.latest_end or passes_by != was_behind):
+                mine.latest_end, mine.behind = latest, w.passes if passes_by else -1
+                seek(w, rules, number, mine.cursor)
+        if not mine.fits and mine.kinds & reserved_kinds:
+            mine.open = False
+        fitting += mine.fits and mine.open
+    return fitting
 
 
 @inner

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
-from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.allocation import fits, free_nodes
 from dovetail.simulator.kernel.bits import trailing_zeros
-from dovetail.simulator.kernel.calendar import expected_end
 from dovetail.simulator.kernel.closures import unused
 from dovetail.simulator.kernel.node_space import is_unplanned
+from dovetail.simulator.kernel.releases import expected_end
 from dovetail.simulator.kernel.reservation_rows import ChunkShape, Reservation, Tally
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
@@ -96,7 +96,7 @@ def costs(w: World, held: Reservation, number: int, chunk: Chunk) -> tuple[int, 
 @inner
 def lost_nodes(w: World, number: int, at: int) -> int:
     """Nodes with room for a shape that long chunks of it cannot all have, for a reservation."""
-    held, found, free = reservation(w, number), tally(w, number, at), shape(w, at).free
+    held, found, free = reservation(w, number), tally(w, number, at), free_nodes(w, at)
     if found.serial != held.serial:
         if _is_barren(w, number, at):
             return free
