@@ -11,7 +11,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 NOUNS_IN_ING = {
     "ordering", "training", "testing", "aging", "drawing", "encoding", "standing", "ranking",
-    "recording", "halving",
+    "recording", "halving", "opening",
 }  # fmt: skip
 """Words of file names that end in -ing and are nouns."""
 

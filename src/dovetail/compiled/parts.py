@@ -1,20 +1,24 @@
 """Parts of kernels that few runs need: compiled when one does, called by an address in the world.
 
-    class Map(Row):
+    from dovetail.compiled.tables import new_table
+
+    class Site(Row):
         size: int
         grow_part: int                                    # 0: this run does not need it
 
-    grow = part_call(Map, "grow_part", types.int64, types.int64)      # in kernels: grow(map, 3)
+    grow = part_call(Site, "grow_part", types.int64, types.int64)     # in kernels: grow(site, 3)
 
-    map_at = row_at(Map)
+    site_at = row_at(Site)
 
-    def _grow(map: int, by: int) -> int:                  # what lies there
-        map_at(map).size += by
-        return map_at(map).size
+    def _grow(site: int, by: int) -> int:                 # what lies there
+        site_at(site).size += by
+        return site_at(site).size
 
-    GROW = Part("grow_part", types.int64(types.int64, types.int64), _grow)
+    GROW = OptionalPart("grow_part", types.int64(types.int64, types.int64), _grow)
 
-    map["grow_part"] = GROW.address                       # compiles it, or loads it
+    site = new_table(Site, 1)
+
+    site["grow_part"] = GROW.address                      # compiles it, or loads it
 
 Rows go as addresses, so that a part begins with `row_at`.
 """
@@ -36,7 +40,7 @@ from dovetail.compiled.tables import Row, column_offset, dtype_of, load_word
 T = TypeVar("T", bound=Row)
 
 
-class Part(LazyFunction):
+class OptionalPart(LazyFunction):
     """A part and the column of the world for its address."""
 
     def __init__(self, column: str, signature: Any, function: Callable[..., Any]) -> None:

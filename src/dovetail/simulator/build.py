@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.compiled.parts import Part
+from dovetail.compiled.parts import OptionalPart
 from dovetail.compiled.tables import new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
@@ -184,7 +184,7 @@ class Tables:
         self.world["first_hold"] = np.inf
         self.world["charged"] = ordering.half_life > 0 or ordering.uses_state
 
-    def use(self, parts: Iterable[Part]) -> None:
+    def use(self, parts: Iterable[OptionalPart]) -> None:
         """Let kernels call parts that not all simulations need."""
         for part in parts:
             self.world[part.column] = part.address

@@ -197,3 +197,21 @@ def test_unknown_names_and_weights_without_sense_are_refused() -> None:
         RewardWeights(0, 0, 0, 0)
     with pytest.raises(ConfigError, match="0 or more"):
         RewardWeights(wait=-1)
+
+
+def test_windows_in_which_a_half_has_nothing_to_decide_are_not_drawn() -> None:
+    pool = small_pair_pool(asked=("allocator",))
+    envs = SelectorAllocatorVector(2, pool=pool)
+    envs.reset(seed=0)
+    assert pool.playable is not None
+    assert pool.playable.tolist() == list(range(len(pool)))
+    pool.playable = np.array([1])
+    envs.reset(seed=0)
+    assert envs.batch.running()["window"].tolist() == [1, 1]
+
+
+def test_a_history_without_anything_to_decide_is_refused_in_words() -> None:
+    rows = [JobRow(0.0, 10.0, 1), JobRow(0.0, 10.0, 1)]
+    envs = SelectorAllocatorVector(1, pool=written("1x1", *rows, asked=("allocator",), calm=0.0))
+    with pytest.raises(ConfigError, match="no window has anything to decide for allocator"):
+        envs.reset(seed=0)

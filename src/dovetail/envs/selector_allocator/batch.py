@@ -61,7 +61,8 @@ class SelectorAllocatorBatch:
 
     def follow(self, environment: int, random: np.random.Generator) -> None:
         """Decide on the window that comes next, so that a step never has to come back and ask."""
-        self.stage.following[environment] = random.integers(len(self.pool))
+        windows = self._windows_with_decisions()
+        self.stage.following[environment] = windows[random.integers(len(windows))]
 
     def begin(self, options: Mapping[str, Any] | None = None) -> None:
         """Begin the windows that follow, or those in `options["window"]`, everywhere."""
@@ -111,6 +112,24 @@ class SelectorAllocatorBatch:
             f"environment {at}: action {actions[at]} of the {who} is not legal, expected 0 to "
             f"{shown - 1} (or {WAIT} where the mask lets the selector wait)"
         )
+
+    def _windows_with_decisions(self) -> Ints:
+        """Those that may be drawn; up to the first decision nobody has chosen anything yet."""
+        if self.pool.playable is None:
+            probe = SelectorAllocatorBatch(self.pool)
+            found = np.flatnonzero([probe._has_decisions(each) for each in range(len(self.pool))])
+            if len(found) == 0:
+                raise ConfigError(
+                    f"no window has anything to decide for {', '.join(self.pool.config.asked)}; "
+                    "use longer windows or a higher load"
+                )
+            self.pool.playable = found
+        return self.pool.playable
+
+    def _has_decisions(self, window: int) -> bool:
+        self.stage.following[:], self.turn[:] = window, OVER
+        step_pair(self._kept.address, 0, self.count)
+        return bool(self.turn[0] != OVER)
 
     def _refuse_windows_without_decisions(self) -> None:
         if np.any(self.turn == OVER):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
-from dovetail.domain.jobs import Floats
+from dovetail.domain.jobs import Floats, Ints
 from dovetail.envs.pool import TRIES, Ready, pack, rules_of, side_by_side, tables_of
 from dovetail.envs.selector_allocator.config import SelectorAllocatorConfig
 from dovetail.envs.selector_allocator.reward import METRIC_NAMES, measure_all
@@ -19,7 +19,7 @@ from dovetail.simulator.node_classes import add_node_classes
 
 
 class SelectorAllocatorPool:
-    """A configuration's windows; environments may share one, as nothing here changes."""
+    """A configuration's windows; environments may share one."""
 
     def __init__(self, config: SelectorAllocatorConfig) -> None:
         self.config = config
@@ -48,6 +48,7 @@ class SelectorAllocatorPool:
         self.base_runs = np.concatenate(runs)
         counts = [len(part) for part in runs]
         self.base_first = np.concatenate(([0], np.cumsum(counts[:-1]))).astype(np.int64)
+        self.playable: Ints | None = None  # windows with a decision, once a batch has looked
 
     def __len__(self) -> int:
         return len(self.base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba.types import float64, int64, void
 
 from dovetail.compiled.native import taker
-from dovetail.compiled.parts import Part, row_at
+from dovetail.compiled.parts import OptionalPart, row_at
 from dovetail.simulator.kernel import (
     closures,
     eligibility,
@@ -46,11 +46,11 @@ def _count_submitted(world: int, number: int, by: int) -> None:
 
 
 LIMITS = (
-    Part("at_limit_part", int64(int64, int64), _at_limit),
-    Part("is_refused_part", int64(int64, int64), _is_refused),
-    Part("close_limited_part", void(int64), _close_limited),
-    Part("count_running_part", void(int64, int64, int64), _count_running),
-    Part("count_submitted_part", void(int64, int64, int64), _count_submitted),
+    OptionalPart("at_limit_part", int64(int64, int64), _at_limit),
+    OptionalPart("is_refused_part", int64(int64, int64), _is_refused),
+    OptionalPart("close_limited_part", void(int64), _close_limited),
+    OptionalPart("count_running_part", void(int64, int64, int64), _count_running),
+    OptionalPart("count_submitted_part", void(int64, int64, int64), _count_submitted),
 )
 
 
@@ -63,8 +63,8 @@ def _note_moment(world: int, job: int, moment: int) -> None:
 
 
 DEPENDENCIES = (
-    Part("pass_held_part", void(int64), _pass_held),
-    Part("note_moment_part", void(int64, int64, int64), _note_moment),
+    OptionalPart("pass_held_part", void(int64), _pass_held),
+    OptionalPart("note_moment_part", void(int64, int64, int64), _note_moment),
 )
 
 
@@ -90,11 +90,11 @@ def _count_unplanned(world: int, at: int, begin: float, end: float) -> int:
 
 
 OUTAGES = (
-    Part("happen_part", void(int64, int64), _happen),
-    Part("withdraw_part", void(int64, int64), _withdraw),
-    Part("reopening_part", float64(int64, int64, int64, int64, int64), _reopening),
-    Part("common_begin_part", float64(int64, int64, float64, float64), _common_begin),
-    Part("count_unplanned_part", int64(int64, int64, float64, float64), _count_unplanned),
+    OptionalPart("happen_part", void(int64, int64), _happen),
+    OptionalPart("withdraw_part", void(int64, int64), _withdraw),
+    OptionalPart("reopening_part", float64(int64, int64, int64, int64, int64), _reopening),
+    OptionalPart("common_begin_part", float64(int64, int64, float64, float64), _common_begin),
+    OptionalPart("count_unplanned_part", int64(int64, int64, float64, float64), _count_unplanned),
 )
 
 
@@ -107,8 +107,8 @@ def _charge_share(world: int, row: int, amount: float) -> None:
 
 
 FAIR_TREE = (
-    Part("calculate_shares_part", void(int64, float64), _calculate_shares),
-    Part("charge_share_part", void(int64, int64, float64), _charge_share),
+    OptionalPart("calculate_shares_part", void(int64, float64), _calculate_shares),
+    OptionalPart("charge_share_part", void(int64, int64, float64), _charge_share),
 )
 
 
@@ -125,9 +125,9 @@ def _enough_room(world: int, kinds: int, chunk: int, end: float, wanted: int) ->
 
 
 PROMISES = (
-    Part("note_promised_end_part", void(int64, int64, int64), _note_promised_end),
-    Part("leaves_room_part", int64(int64, int64, int64, float64), _leaves_room),
-    Part("enough_room_part", int64(int64, int64, int64, float64, int64), _enough_room),
+    OptionalPart("note_promised_end_part", void(int64, int64, int64), _note_promised_end),
+    OptionalPart("leaves_room_part", int64(int64, int64, int64, float64), _leaves_room),
+    OptionalPart("enough_room_part", int64(int64, int64, int64, float64, int64), _enough_room),
 )
 
 
@@ -139,5 +139,5 @@ def _has_choice(world: int, job: int) -> int:
     return int(planned.has_choice(world_at(world), job))
 
 
-RANKED = (Part("place_by_rank_part", int64(int64, int64), _place_by_rank),)
-PLANNED = (Part("has_choice_part", int64(int64, int64), _has_choice),)
+RANKED = (OptionalPart("place_by_rank_part", int64(int64, int64), _place_by_rank),)
+PLANNED = (OptionalPart("has_choice_part", int64(int64, int64), _has_choice),)
