@@ -48,7 +48,7 @@ def service(path: Path, answer: Ask) -> Iterator[SlurmConfig]:
             return ""
 
     with socketserver.ThreadingUnixStreamServer(str(path), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield SlurmConfig(rest_url=f"unix:{path}", timeout=5)
