@@ -40,6 +40,8 @@ def after_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         pytest.skip("Ray is not installed")
     for name, value in STAY_LOCAL.items():
         monkeypatch.setenv(name, value)
+    # Ray makes its workers so nice that beside other tests they hardly run.
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     yield
     import_module("ray").shutdown()
 

@@ -102,7 +102,7 @@ class Supervisor:
     """Starts the daemon again whenever it is gone, and notes when it went by itself."""
 
     def __init__(self, daemon: Running) -> None:
-        self.daemon, self.restarts = daemon, 0
+        self.daemon, self.restarts, self.refusals = daemon, 0, 0
         self.crashes: list[int] = []
         self.lock = threading.Lock()
         self.stop = threading.Event()
@@ -112,10 +112,17 @@ class Supervisor:
             with self.lock:
                 if not self.daemon.alive:
                     # SIGHUP before it listens for one ends any program.
-                    if self.daemon.code not in (-signal.SIGKILL, -signal.SIGHUP):
+                    if self._refused():
+                        self.refusals += 1
+                    elif self.daemon.code not in (-signal.SIGKILL, -signal.SIGHUP):
                         self.crashes.append(self.daemon.code)
                     self.restarts += 1
                     self.daemon.again()
+
+    def _refused(self) -> bool:
+        """Whether it would not start because others could write its folder just then."""
+        last = self.daemon.said.rstrip().rpartition("\n")[2]
+        return last.startswith("error: ") and "others may write it" in last
 
 
 class Chaos:
@@ -282,6 +289,7 @@ class Chaos:
             self.supervisor.stop.set()
             for thread in threads:
                 thread.join()
+        assert self.supervisor.refusals <= self.done["plant_links"]
         assert not self.supervisor.crashes, f"ended by itself:\n{self.daemon.said[-3000:]}"
         return self._settled(blocker, waiters)
 
@@ -294,7 +302,7 @@ class Chaos:
         )  # fmt: skip
         if os.geteuid() == 0:  # only root can be refused as somebody else, and give links away
             quick += (self.lose_rights, self.plant_links)
-        slow = [self.restart_slurmctld, self.kill_slurmctld] * (faults // 60)
+        slow = [self.restart_slurmctld, self.kill_slurmctld] * max(faults // 60, 1)
         drawn = [*slow, *(self.draw.choice(quick) for _ in range(faults - len(slow)))]
         self.draw.shuffle(drawn)
         return drawn

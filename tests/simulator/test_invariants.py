@@ -25,7 +25,7 @@ quick = settings(
 )
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=50)
 @given(
     case=cases(),
     ordering=st.sampled_from(list(ORDERINGS)),
@@ -40,7 +40,7 @@ def test_no_schedule_overbooks_a_node_or_breaks_a_gang(
     )
 
 
-@settings(quick, max_examples=80)
+@settings(quick, max_examples=30)
 @given(case=cases(), backfill=st.sampled_from(list(Backfill)))
 def test_the_oracle_itself_neither_overbooks_a_node_nor_breaks_a_gang(
     case: Case, backfill: Backfill
@@ -50,7 +50,7 @@ def test_the_oracle_itself_neither_overbooks_a_node_nor_breaks_a_gang(
     check(schedule_of(answer, case.trace, case.cluster))
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=50)
 @given(case=cases().map(Case.unregulated).map(Case.exact), placement=st.sampled_from(PREFERRING))
 def test_easy_backfilling_never_misses_the_first_promise_to_the_head_of_the_queue(
     case: Case, placement: str
@@ -63,7 +63,7 @@ def test_easy_backfilling_never_misses_the_first_promise_to_the_head_of_the_queu
     check_promises(answer)
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=50)
 @given(
     case=cases().map(Case.unregulated).map(Case.punctual),
     placement=st.sampled_from(list(PLACEMENTS)),
@@ -78,7 +78,7 @@ def test_easy_backfilling_delays_no_reserved_job_and_refuses_none_that_would_not
     check_waiting_jobs(schedule)
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=50)
 @given(
     case=cases().map(Case.unregulated).map(Case.exact),
     ordering=st.sampled_from(list(ORDERINGS)),

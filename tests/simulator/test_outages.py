@@ -53,7 +53,7 @@ def troubled(case: Case) -> Case:
     )
 
 
-@settings(quick, max_examples=250)
+@settings(quick, max_examples=100)
 @given(
     case=st.one_of(
         cases(most_jobs=18).map(troubled),

@@ -27,7 +27,7 @@ from tests.oracles.displacement import by_slurm, nearest_orders, places_lost
 
 @pytest.mark.parametrize("name", GUARDRAILS)
 @given(case=cases())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_a_guardrail_is_pure_and_names_itself(name: str, case: Case) -> None:
     before = copy.deepcopy(case)
     ruling = GUARDRAILS[name](case.decision, case.situation, case.config)
@@ -39,7 +39,7 @@ def test_a_guardrail_is_pure_and_names_itself(name: str, case: Case) -> None:
 
 @pytest.mark.parametrize("name", GUARDRAILS)
 @given(case=cases())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_only_an_amending_guardrail_changes_the_decision(name: str, case: Case) -> None:
     ruling = GUARDRAILS[name](case.decision, case.situation, case.config)
     changed = ruling.decision != case.decision
@@ -48,7 +48,7 @@ def test_only_an_amending_guardrail_changes_the_decision(name: str, case: Case) 
 
 @pytest.mark.parametrize("name", GUARDRAILS)
 @given(case=cases())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_a_guardrail_has_nothing_to_add_to_its_own_ruling(name: str, case: Case) -> None:
     once = GUARDRAILS[name](case.decision, case.situation, case.config).decision
     twice = GUARDRAILS[name](once, case.situation, case.config)
@@ -57,7 +57,7 @@ def test_a_guardrail_has_nothing_to_add_to_its_own_ruling(name: str, case: Case)
 
 
 @given(case=cases())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_guarding_twice_orders_as_guarding_once(case: Case) -> None:
     once, _, _ = guard(case.decision, case.situation, case.config)
     twice, _, _ = guard(once, case.situation, case.config)
@@ -65,7 +65,7 @@ def test_guarding_twice_orders_as_guarding_once(case: Case) -> None:
 
 
 @given(case=cases())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_jobs_are_neither_lost_nor_invented_and_untouched_ones_are_not_ordered(case: Case) -> None:
     guarded, verdicts, _ = guard(case.decision, case.situation, case.config)
     jobs = [*guarded.order, *guarded.untouched]
@@ -75,7 +75,7 @@ def test_jobs_are_neither_lost_nor_invented_and_untouched_ones_are_not_ordered(c
 
 
 @given(case=cases())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_no_job_set_by_hand_is_left_in_the_order(case: Case) -> None:
     guarded, _, _ = guard(case.decision, case.situation, case.config)
     for number in guarded.order:
@@ -86,7 +86,7 @@ def test_no_job_set_by_hand_is_left_in_the_order(case: Case) -> None:
 
 
 @given(case=cases())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_no_job_loses_more_places_than_allowed(case: Case) -> None:
     guarded, _, _ = guard(case.decision, case.situation, case.config)
     own = slurm_order(guarded.order, case.situation)
@@ -96,7 +96,7 @@ def test_no_job_loses_more_places_than_allowed(case: Case) -> None:
 
 
 @given(case=cases())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_starving_jobs_are_first_oldest_first_unless_there_are_too_many(case: Case) -> None:
     # Of several classes each has its own head: see test_lines.
     guarded, _, _ = guard(case.decision, case.situation, replace(case.config, binding=()))
@@ -108,7 +108,7 @@ def test_starving_jobs_are_first_oldest_first_unless_there_are_too_many(case: Ca
 
 
 @given(case=cases())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_first_jobs_of_short_accounts_keep_slurms_place_behind_starving_ones(case: Case) -> None:
     guarded, _, _ = guard(case.decision, case.situation, case.config)
     own = slurm_order(guarded.order, case.situation)
@@ -124,7 +124,7 @@ def test_first_jobs_of_short_accounts_keep_slurms_place_behind_starving_ones(cas
 
 
 @given(case=cases())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_slurms_own_order_meets_all_limits(case: Case) -> None:
     own = slurm_order(case.decision.order, case.situation)
     kept = kept_places(own, case.situation, case.config)
@@ -132,7 +132,7 @@ def test_slurms_own_order_meets_all_limits(case: Case) -> None:
 
 
 @given(data=st.data(), count=st.integers(1, 6))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_the_amended_order_is_the_one_with_the_fewest_pairs_against_the_wish(
     data: st.DataObject, count: int
 ) -> None:
@@ -145,7 +145,7 @@ def test_the_amended_order_is_the_one_with_the_fewest_pairs_against_the_wish(
 
 
 @given(case=cases(most=6))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_displacement_agrees_with_looking_at_every_order(case: Case) -> None:
     situation = replace(case.situation, snapshot=replace(case.situation.snapshot, shares=()))
     order = displacement(case.decision, situation, case.config).decision.order
@@ -160,7 +160,7 @@ def test_displacement_agrees_with_looking_at_every_order(case: Case) -> None:
     sent=st.lists(st.tuples(st.floats(0.0, 5000.0), st.integers(0, 5)), max_size=6),
     most=st.integers(1, 8),
 )
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 def test_sent_changes_keep_both_limits_and_those_worth_most_go_first(
     numbers: list[int], order: list[int], sent: list[tuple[float, int]], most: int
 ) -> None:

@@ -15,6 +15,9 @@ from tests.live.slurm.daemons import SlurmProblem, tail
 from tests.live.slurm.layout import Layout
 from tests.live.slurm.records import Completed, completed_of, fields_of
 
+NOT_YET = "the DB index is being set, try again"
+"""What slurmctld says to changes of a job that the accounting has just heard of."""
+
 Json = dict[str, Any]
 
 
@@ -217,7 +220,16 @@ class Clients:
         return "\n".join([*parts, self.log_tail()])
 
     def _update(self, what: str, values: dict[str, Any]) -> None:
-        self.run(["scontrol", "update", what, *(f"{key}={v}" for key, v in values.items())])
+        argv = ["scontrol", "update", what, *(f"{key}={v}" for key, v in values.items())]
+        for _ in range(50):
+            try:
+                self.run(argv)
+                return
+            except SlurmProblem as problem:
+                if NOT_YET not in str(problem):
+                    raise
+            time.sleep(0.1)
+        raise SlurmProblem(f"{' '.join(argv)}: {NOT_YET} for five seconds")
 
     def _json(self, argv: Sequence[str]) -> Json:
         answer: Json = json.loads(self.run(argv).stdout)

@@ -1,4 +1,4 @@
-"""Sixty random faults: no job is lost, none keeps a factor, and the daemon is back by itself."""
+"""Forty random faults: no job is lost, none keeps a factor, and the daemon is back by itself."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from tests.live.chaos import run_chaos
 from tests.live.slurm import SMALL_LAYOUT, Options, why_not
 
-FAULTS, SEED = 60, 1
-"""Another seed is another story: `python -m tests.live.chaos --faults 60 --seed N` tells it."""
+FAULTS, SEED = 40, 1
+"""Another seed is another story: `python -m tests.live.chaos --faults 100 --seed N` tells it."""
 
 
 def test_no_series_of_faults_loses_a_job_or_leaves_a_factor(tmp_path: Path) -> None:
