@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Tests start Python hundreds of times: without bytecode on disk each start compiles our sources.
+unexport PYTHONDONTWRITEBYTECODE
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .PHONY: demo docs test test-slurm-quick test-slurm-versions quick check fuzz bench bench-rltune bench-marl \

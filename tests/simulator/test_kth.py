@@ -1,4 +1,4 @@
-"""All of KTH: every job starts when counting says so, and averages are those of others.
+"""KTH: every job starts when counting says so, and averages are those of others.
 
 Others are pyss, the simulator of Feitelson's group, and what is published: Gaussier, Glesser, Reis
 and Trystram, "Improving Backfilling by using Machine Learning to Predict Running Times", SC '15,
@@ -39,11 +39,13 @@ def kth() -> tuple[Trace, Estimates]:
 
 
 CASES = [
-    *((ordering, Backfill.EASY, None) for ordering in ORDERS),
+    ("fcfs", Backfill.EASY, None),
+    ("saf", Backfill.EASY, None),
     ("fcfs", Backfill.CONSERVATIVE, None),
-    *((ordering, Backfill.CONSERVATIVE, 8000) for ordering in ORDERS if ordering != "fcfs"),
+    *((ordering, Backfill.EASY, 8000) for ordering in ORDERS),
+    *((ordering, Backfill.CONSERVATIVE, 8000) for ordering in ORDERS),
 ]
-"""Counting promises anew for every job takes ten seconds: in one order for all jobs."""
+"""Counting takes seconds for all 28,475 jobs: in the orders that others have published."""
 
 
 @pytest.mark.parametrize(("ordering", "backfill", "jobs"), CASES, ids=str)
