@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ def wfp3_in_python(job: Any, now: float) -> float:
     return float(WEIGHTS["gpus"][0] * wfp3(job, now))
 
 
+@cache
 def quietly(function: Function) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SlowOrdering)
