@@ -14,7 +14,7 @@ from typing import Any
 from numba import _dynfunc, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler_machinery import PassManager, _pass_registry, register_pass
 from numba.core.typed_passes import NativeLowering
 
 SKIPPED = {
@@ -31,6 +31,8 @@ SKIPPED = {
     "inline_overloads",
     "annotate_types",
     "dump_parfor_diagnostics",
+    "nopython_rewrites",
+    "generic_rewrites",
 }
 """Passes for what inner kernels do not have: closures, literals, exceptions with values."""
 
@@ -39,6 +41,9 @@ class UnlinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of one inner kernel, without what it calls and without machine code."""
 
     _shared_module: Any
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
         self._finalized = True
@@ -89,18 +94,36 @@ class UnlinkedLowering(NativeLowering):  # type: ignore[misc]
         return True
 
 
+class QuietPasses(PassManager):  # type: ignore[misc]
+    """Runs passes and tells nobody: Numba puts every flag and column of every argument into words
+    before each pass, in case somebody listens."""
+
+    def run(self, state: Any) -> None:
+        for step, _ in self.passes:
+            each = _pass_registry.get(step).pass_inst
+            each.analysis = self._analysis
+            each.run_initialization(state)
+            each.run_pass(state)
+            each.run_finalizer(state)
+
+
 class InnerCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's pipeline up to LLVM's language, without passes that inner kernels never need."""
 
+    passes: QuietPasses | None = None
+    """The same for all inner kernels; passes keep nothing from one to the next."""
+
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [
-            (UnlinkedLowering if step is NativeLowering else step, why)
-            for step, why in passes.passes
-            if step._name not in SKIPPED
-        ]
-        passes.finalize()
-        return [passes]
+        if InnerCompiler.passes is None:
+            passes = QuietPasses("inner kernel")
+            passes.passes = [
+                (UnlinkedLowering if step is NativeLowering else step, why)
+                for step, why in DefaultPassBuilder.define_nopython_pipeline(self.state).passes
+                if step._name not in SKIPPED
+            ]
+            passes.finalize()
+            InnerCompiler.passes = passes
+        return [InnerCompiler.passes]
 
 
 def take_any_number(dispatcher: Any) -> None:

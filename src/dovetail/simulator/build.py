@@ -29,7 +29,7 @@ from dovetail.domain.policy import (
 from dovetail.simulator.fair_tree import add_tree, share_tables
 from dovetail.simulator.kernel import account_rows, promise_rows, queue_rows, reservation_rows, rows
 from dovetail.simulator.kernel.openings import HEAPS
-from dovetail.simulator.kernel.parts import LIMITS
+from dovetail.simulator.kernel.parts import FACTS, LIMITS, SWITCHES
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
 from dovetail.simulator.needs import need_tables
@@ -178,6 +178,10 @@ class Tables:
         if cluster.limits or cluster.licenses:
             self.world["limited"] = True
             self.use(LIMITS)
+        if ordering.uses_state:
+            self.use(FACTS)
+        if placement.few_switches:
+            self.use(SWITCHES)
         self.world["tier_count"] = self.demands["tier"].max() + 1
         if tree is not None:
             add_tree(self, tree, tree.charges(every, first))

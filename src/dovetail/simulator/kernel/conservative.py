@@ -6,8 +6,7 @@ import math
 import sys
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import limits, promises
-from dovetail.simulator.kernel.facts import describe
+from dovetail.simulator.kernel import limits, part_calls, promises
 from dovetail.simulator.kernel.heap import sort_by_score
 from dovetail.simulator.kernel.pass_opening import see_what_fits, share_usage
 from dovetail.simulator.kernel.passes import start
@@ -45,7 +44,7 @@ def _begin_pass(w: World, rules: Rules) -> None:
         return
     see_what_fits(w)
     if rules.uses_state:
-        describe(w)
+        part_calls.describe(w)
     rescore(w, rules)
     rows, values = waiting(w), scores(w)
     for i in range(w.active_count):

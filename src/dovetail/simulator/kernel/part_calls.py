@@ -33,6 +33,9 @@ charge_share = part_call(World, "charge_share_part", void, int64, float64)
 note_promised_end = part_call(World, "note_promised_end_part", void, int64, int64)
 leaves_room = part_call(World, "leaves_room_part", int64, int64, Chunk, float64)
 enough_room = part_call(World, "enough_room_part", int64, int64, Chunk, float64, int64)
-# placements that rank or plan
+# orderings that look at the cluster
+describe = part_call(World, "describe_part", void)
+# placements that keep gangs on few switches, rank or plan
+choose_switches = part_call(World, "choose_switches_part", int64, int64, Chunk, float64, int64)
 place_by_rank = part_call(World, "place_by_rank_part", int64, int64)
 has_choice = part_call(World, "has_choice_part", int64, int64)

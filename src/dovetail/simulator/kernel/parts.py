@@ -9,11 +9,13 @@ from dovetail.compiled.parts import OptionalPart, row_at
 from dovetail.simulator.kernel import (
     closures,
     eligibility,
+    facts,
     fair_tree,
     limits,
     node_classes,
     node_space,
     outages,
+    placement,
     planned,
     promises,
 )
@@ -128,6 +130,22 @@ PROMISES = (
     OptionalPart("note_promised_end_part", void(int64, int64, int64), _note_promised_end),
     OptionalPart("leaves_room_part", int64(int64, int64, int64, float64), _leaves_room),
     OptionalPart("enough_room_part", int64(int64, int64, int64, float64, int64), _enough_room),
+)
+
+
+def _describe(world: int) -> None:
+    facts.describe(world_at(world))
+
+
+def _choose_switches(world: int, kinds: int, chunk: int, end: float, many: int) -> int:
+    return placement.choose_switches(world_at(world), kinds, chunk_at(chunk), end, many)
+
+
+FACTS = (OptionalPart("describe_part", void(int64), _describe),)
+SWITCHES = (
+    OptionalPart(
+        "choose_switches_part", int64(int64, int64, int64, float64, int64), _choose_switches
+    ),
 )
 
 

@@ -7,7 +7,6 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import part_calls, turns
 from dovetail.simulator.kernel.admission import demand_fits
-from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.needs import anything_may_fit
 from dovetail.simulator.kernel.queue import rescore, seek
 from dovetail.simulator.kernel.rows import World
@@ -61,7 +60,7 @@ def _look_for_next_jobs(w: World, rules: Rules) -> None:
     if rules.half_life > 0.0 and (rules.unsorted or w.active_count > 1):  # else nobody compares
         share_usage(w)
     if rules.uses_state:
-        describe(w)
+        part_calls.describe(w)
     if rules.unsorted:
         rescore(w, rules)
     for i in range(w.active_count):

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.admission import admissible, forget_spent, option_fits, spend
 from dovetail.simulator.kernel.node_search import best_node, is_better
 from dovetail.simulator.kernel.rows import Chunk, World
@@ -57,7 +58,7 @@ def _pick_gang(
     this = option(w, number)
     switches, picked = 0, 0
     if few_switches:
-        switches = _few_switches(w, this.large_kinds, large(w, number), end, this.many)
+        switches = part_calls.choose_switches(w, this.large_kinds, large(w, number), end, this.many)
         for i in range(switches):
             switch = node(w, i).taken_switch
             w.search += 1
@@ -119,7 +120,7 @@ def forget_picks(w: World, job: int) -> None:
 
 
 @inner
-def _few_switches(w: World, kinds: int, chunk: Chunk, end: float, many: int) -> int:
+def choose_switches(w: World, kinds: int, chunk: Chunk, end: float, many: int) -> int:
     """Choose switches: the tightest that holds all that is missing, else the roomiest.
 
     Returns how many; they are in taken_switch. There are never more switches than nodes.

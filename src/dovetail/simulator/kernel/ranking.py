@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.admission import demand_fits
-from dovetail.simulator.kernel.facts import describe
 from dovetail.simulator.kernel.pass_opening import share_usage
 from dovetail.simulator.kernel.passes import easy_pass
 from dovetail.simulator.kernel.rules import WORST, Rules
@@ -43,7 +43,7 @@ def rank_waiting(
     if rules.half_life > 0.0:
         share_usage(w)
     if rules.uses_state:
-        describe(w)
+        part_calls.describe(w)
     rules.score(
         rules.parameters, jobs(w), accounts(w), all_demand_facts(w), cluster(w),
         rows[:count], scores[:count], gates[:count], keeps[:count],

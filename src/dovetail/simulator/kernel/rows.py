@@ -188,6 +188,8 @@ class World(Row):
     note_promised_end_part: int
     leaves_room_part: int
     enough_room_part: int
+    describe_part: int
+    choose_switches_part: int
     place_by_rank_part: int
     has_choice_part: int
 
