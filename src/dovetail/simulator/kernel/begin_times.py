@@ -7,6 +7,7 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import profile
 from dovetail.simulator.kernel.claims import GAIN_LOG
+from dovetail.simulator.kernel.earliest import keep_earliest
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import candidate, gain, large, node_set, option, small
 
@@ -81,7 +82,7 @@ def _common_begin(w: World, number: int, after: float, length: float, limit: flo
 def _nth_begin(
     w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int, limit: float
 ) -> float:
-    """The n-th earliest of the times that suit the nodes; the n earliest are kept in order."""
+    """The n-th earliest of the times that suit the nodes."""
     count = 0
     for number in range(w.set_count):
         here = node_set(w, number)
@@ -90,14 +91,9 @@ def _nth_begin(
         if here.kinds & kinds == 0:
             continue
         for wanted in range(1, min(n, here.chunks) + 1):
-            latest = candidate(w, n - 1).time if count == n else limit
+            latest = candidate(w, 0).time if count == n else limit
             begin = profile.next_begin(w, number, chunk, after, length, wanted, latest)
             if begin == math.inf:
                 break
-            count = min(count + 1, n)
-            at = count - 1
-            while at > 0 and candidate(w, at - 1).time > begin:
-                candidate(w, at).time = candidate(w, at - 1).time
-                at -= 1
-            candidate(w, at).time = begin
-    return candidate(w, n - 1).time if count == n else math.inf
+            count = keep_earliest(w, count, n, begin)
+    return candidate(w, 0).time if count == n else math.inf

@@ -6,6 +6,7 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.calendar import follow
+from dovetail.simulator.kernel.earliest import keep_earliest
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import candidate, closure, hold, node, option, ready, shape
 
@@ -22,19 +23,35 @@ def clear(w: World) -> None:
 
 @inner
 def add_hold(w: World, number: int, begin: float, end: float) -> None:
-    """Keep a node for [begin, end); a node's holds are kept in order."""
+    """Keep a node for [begin, end); a node's holds are kept in order, those that meet as one.
+
+    Plans mostly follow each other: one by one, each of a hundred was looked at for every job.
+    """
+    w.first_hold = min(w.first_hold, begin)
+    before, at = -1, node(w, number).hold
+    while at >= 0 and hold(w, at).end < begin:
+        before, at = at, hold(w, at).next
+    if at >= 0 and hold(w, at).begin <= end:
+        _extend(w, at, begin, end)
+        return
     new = w.hold_count
     w.hold_count += 1
-    w.first_hold = min(w.first_hold, begin)
-    hold(w, new).node, hold(w, new).begin, hold(w, new).end = number, begin, end
-    after, before = node(w, number).hold, -1
-    while after >= 0 and hold(w, after).begin < begin:
-        before, after = after, hold(w, after).next
-    hold(w, new).next = after
+    hold(w, new).node, hold(w, new).next = number, at
+    hold(w, new).begin, hold(w, new).end = begin, end
     if before < 0:
         node(w, number).hold = new
     else:
         hold(w, before).next = new
+
+
+@inner
+def _extend(w: World, at: int, begin: float, end: float) -> None:
+    """Let a hold last over [begin, end) too, as one with those after it that it then meets."""
+    here = hold(w, at)
+    here.begin, here.end = min(here.begin, begin), max(here.end, end)
+    while here.next >= 0 and hold(w, here.next).begin <= here.end:
+        here.end = max(here.end, hold(w, here.next).end)
+        here.next = hold(w, here.next).next
 
 
 @inner
@@ -91,7 +108,7 @@ def common_begin(w: World, number: int, begin: float, length: float) -> float:
 
 @inner
 def _nth_begin(w: World, at: int, after: float, length: float, n: int) -> float:
-    """The n-th earliest of the times that suit the nodes; the n earliest are kept in order."""
+    """The n-th earliest of the times that suit the nodes."""
     watcher, kinds = follow(w, at), shape(w, at).kinds
     count, latest = 0, math.inf
     for number in range(w.node_count):
@@ -100,14 +117,9 @@ def _nth_begin(w: World, at: int, after: float, length: float, n: int) -> float:
         begin = next_begin(w, number, watcher, after, length)
         if begin >= latest:
             continue
-        count = min(count + 1, n)
-        to = count - 1
-        while to > 0 and candidate(w, to - 1).time > begin:
-            candidate(w, to).time = candidate(w, to - 1).time
-            to -= 1
-        candidate(w, to).time = begin
+        count = keep_earliest(w, count, n, begin)
         if count == n:
-            latest = candidate(w, n - 1).time
+            latest = candidate(w, 0).time
             if latest == after:  # none can be earlier
                 break
     return latest

@@ -11,6 +11,7 @@ from typing import Any
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.earliest import keep_earliest
 from dovetail.simulator.kernel.reservation_rows import ChunkShape
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
@@ -111,7 +112,7 @@ def _ready(w: World, number: int, asked: ChunkShape) -> float:
 
 @inner
 def nth_by_scan(w: World, at: int, wanted: int) -> float:
-    """When so many more nodes have room for a shape than now; the earliest are kept in order."""
+    """When so many more nodes have room for a shape than now."""
     this, count, latest = shape(w, at), 0, math.inf
     for number in range(w.node_count):
         here = release(w, number)
@@ -120,14 +121,9 @@ def nth_by_scan(w: World, at: int, wanted: int) -> float:
         when = _ready(w, number, this)
         if when == -math.inf or when >= latest:
             continue
-        count = min(count + 1, wanted)
-        to = count - 1
-        while to > 0 and candidate(w, to - 1).time > when:
-            candidate(w, to).time = candidate(w, to - 1).time
-            to -= 1
-        candidate(w, to).time = when
+        count = keep_earliest(w, count, wanted, when)
         if count == wanted:
-            latest = candidate(w, wanted - 1).time
+            latest = candidate(w, 0).time
     return latest
 
 
