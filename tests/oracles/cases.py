@@ -244,7 +244,14 @@ def _limits(random: Random) -> tuple[Limit, ...]:
             **({"submitted": random.choice((2, 4, 9))} if random.random() < 0.3 else {}),
         )
         for _ in range(random.randint(1, 3))
-    ) + ((Limit(each=Each.JOB, minutes=0.5, gpus=6),) if random.random() < 0.2 else ())
+    ) + random.choice(
+        (
+            *((),) * 6,
+            (Limit(each=Each.JOB, minutes=0.5, gpus=6),),
+            (Limit(partitions=("left",), each=Each.JOB, minutes=0.5, nodes=1),),
+            tuple(Limit(partitions=(p,), each=Each.JOB, cpus=2.5) for p in ("left", "right")),
+        )
+    )
 
 
 def _partitions(random: Random, count: int) -> tuple[Partition, ...]:
@@ -304,12 +311,13 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
     first = cluster.nodes[0].gpu_type
     last = cluster.nodes[-1].gpu_type
     parts = [part.name for part in cluster.partitions]
+    several = ("left,right", "right,left", "left,nowhere", "nowhere,nobody")
     return {
         "nodes": (0, 0, 0, 1, 2, 3),
         "cpus": (0.0, 1.0, 2.0, 2.5, 3.0, 4.0, 8.0),
         "memory": (0.0, 1.0, 5.0, 5.1, 9.0, 20.0),
         "gpu_type": (None, first, last, last, f"{last}|{first}", f"{first}|h100", "h100"),
-        "partition": (None, *parts, *parts, *parts) if parts else (None, "left"),
+        "partition": (None, *parts, *parts, *several) if parts else (None, "left", "left,right"),
         "user": (None, "ann", "bob", "cat"),
         "qos": (None, "normal", "high", "unheard-of"),
         "kind": (None, *KINDS),

@@ -24,7 +24,8 @@ class Stay:
 
 def check(schedule: Schedule) -> None:
     """Raise AssertionError at the first job or node that breaks a rule."""
-    site, jobs, answer = Site(schedule.cluster), jobs_of(schedule.trace), answer_of(schedule)
+    site, answer = Site(schedule.cluster), answer_of(schedule)
+    jobs = jobs_of(schedule.trace, schedule.cluster)
     for job in jobs:
         if job.row in answer.rejected:
             assert not answer.where[job.row], f"job {job.row} was rejected and yet placed"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dovetail.domain.cluster import Cluster
+from dovetail.domain.cluster import Cluster, Partition
+from dovetail.domain.limits import Each, Limit
 from dovetail.domain.trace import Trace
 
 Amount = tuple[int, int, int]  # GPUs, thousandths of a CPU, MB
@@ -76,8 +77,43 @@ class Job:
         return gpus, -(-cpus * gpus // self.gpus), -(-memory * gpus // self.gpus)
 
 
-def jobs_of(trace: Trace) -> list[Job]:
-    """The rows of a trace as plain objects."""
+def open_partitions(job: Job, cluster: Cluster) -> list[Partition]:
+    """Of those that a job names the ones that it can run in, the highest tier first."""
+    named = [part for part in cluster.partitions if part.name in (job.partition or "").split(",")]
+    named.sort(key=lambda part: -part.tier)
+    usable = [
+        part for part in named if not any(_closes(limit, job, part) for limit in cluster.limits)
+    ]
+    return named if len(named) < 2 else usable or named[:1]
+
+
+def _closes(limit: Limit, job: Job, part: Partition) -> bool:
+    """Whether a limit of the partition's single jobs keeps this one out."""
+    if limit.each is not Each.JOB or part.name not in limit.partitions:
+        return False
+    gpus, cpus, memory = job.asks
+    return limit.applies(job.user, job.account, job.qos, part.name) and (
+        gpus > limit.gpus
+        or cpus > limit.cpus * MILLI
+        or memory > limit.memory_gb * MB_PER_GB
+        or job.nodes > limit.nodes
+        or job.limit > limit.minutes * 60
+    )
+
+
+def settled(job: Job, cluster: Cluster) -> Job:
+    """A job that names several partitions names those that it can run in."""
+    several = "," in (job.partition or "")
+    names = [part.name for part in open_partitions(job, cluster)] if several else []
+    return replace(job, partition=",".join(names)) if names else job
+
+
+def jobs_of(trace: Trace, cluster: Cluster) -> list[Job]:
+    """The rows of a trace as plain objects, as a cluster with these partitions sees them."""
+    return [settled(job, cluster) for job in _rows(trace)]
+
+
+def _rows(trace: Trace) -> list[Job]:
     jobs = trace.jobs
     names = [
         column.names()
@@ -180,7 +216,7 @@ class Site:
             return False
         if not self.cluster.partitions or job.partition is None:
             return True
-        return job.partition in partitions
+        return any(name in partitions for name in job.partition.split(","))
 
     def has_features(self, job: Job, node: int) -> bool:
         """Alternatives of features that are all asked for; without any in the cluster, yes."""
@@ -245,8 +281,8 @@ class Site:
         return self.capacity[node] if self.takes_whole_nodes(job) else job.chunk(gpus)
 
     def takes_whole_nodes(self, job: Job) -> bool:
-        parts = (part for part in self.cluster.partitions if part.name == job.partition)
-        return job.exclusive or any(part.exclusive for part in parts)
+        parts = open_partitions(job, self.cluster)
+        return job.exclusive or (bool(parts) and all(part.exclusive for part in parts))
 
     def hosts(self, node: int, chunk: Amount) -> bool:
         """Whether a node can ever host a chunk; one without GPUs only if its CPUs are known."""

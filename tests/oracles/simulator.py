@@ -76,7 +76,7 @@ class Play:
         predictor: RunTimePredictor | None,
         reserve: Sequence[float] | None,
     ) -> None:
-        self.jobs = jobs_of(trace)
+        self.jobs = jobs_of(trace, cluster)
         self.site = Site(cluster)
         self.ordering, self.placement, self.backfill = ordering, placement, backfill
         self.affinity, self.predictor = affinity or {}, predictor

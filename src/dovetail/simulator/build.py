@@ -34,6 +34,7 @@ from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, ki
 from dovetail.simulator.limits import layout_limits
 from dovetail.simulator.needs import need_tables
 from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
+from dovetail.simulator.partition_lists import settle_partitions
 from dovetail.simulator.partitions import partition_kinds, tiers_of
 from dovetail.simulator.priority_points import priority_points
 from dovetail.simulator.shapes import shape_tables
@@ -78,6 +79,7 @@ class Tables:
         history: History | None = None,
         backfill: BackfillRule = Backfill.EASY,
     ) -> None:
+        jobs = settle_partitions(jobs, cluster)
         kinds = kinds_of(cluster)
         user_count, user = _accounts(jobs)
         tree = share_tables(jobs, cluster) if ordering.half_life > 0 else None

@@ -165,11 +165,13 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
     """Every way to run the demand, in group order; empty if there is none."""
     preferred = placement.affinity.get(ask.kind or "", ())
     types = None if ask.gpu_type is None else ask.gpu_type.split("|")
+    inside = {part.name for part in cluster.partitions_named(ask.partition)}
+    anywhere = not cluster.partitions or ask.partition is None
     allowed = [
         kind
         for kind in kinds
         if (types is None or kind.gpu_type in types)
-        and (not cluster.partitions or ask.partition is None or ask.partition in kind.partitions)
+        and (anywhere or not inside.isdisjoint(kind.partitions))
         and (ask.constraint is None or meets(ask.constraint, kind.features))
     ]
     if ask.gpus == 0:  # GPUs, and so pools, do not matter
@@ -284,9 +286,9 @@ def asked_of(ask: Ask, options: list[Option]) -> tuple[int, int, int, int]:
 
 
 def exclusive_of(jobs: Jobs, cluster: Cluster) -> Bools:
-    """Jobs that take whole nodes: they ask for it, or their partition gives no less."""
-    whole = {part.name for part in cluster.partitions if part.exclusive}
-    by_code = np.array([name in whole for name in (*jobs.partition.values, None)])
+    """Jobs that take whole nodes: they ask for it, or none of their partitions gives less."""
+    named = [cluster.partitions_named(name) for name in (*jobs.partition.values, None)]
+    by_code = np.array([bool(own) and all(part.exclusive for part in own) for own in named])
     return jobs.exclusive | by_code[jobs.partition.codes]
 
 
@@ -331,12 +333,13 @@ def _distinct_asks(
 def _reason(ask: Ask, options: list[Option], cluster: Cluster) -> int:
     if options:
         return 0
+    parts = cluster.partitions_named(ask.partition)
     inside = [
         node
         for index, node in enumerate(cluster.nodes)
         if not cluster.partitions
         or ask.partition is None
-        or ask.partition in cluster.partitions_of(index)
+        or any(index in part.nodes for part in parts)
     ]
     if not inside:
         return REASONS.index(OUTSIDE_PARTITION)

@@ -54,6 +54,7 @@ from dovetail.evaluation.bounds.prices import Claims, least_cost
 from dovetail.evaluation.bounds.relaxations import busy_periods, share_out
 from dovetail.policies.placement.preferences import first_available
 from dovetail.simulator.layout import Option, demands_of, kinds_of
+from dovetail.simulator.partition_lists import settle_partitions
 
 ANYWHERE = Placement("anywhere", first_available)
 """Eligibility does not depend on preference."""
@@ -158,7 +159,7 @@ def _bound(part: _Part) -> tuple[float, float]:
 
 def _parts(trace: Trace, cluster: Cluster) -> list[_Part]:
     """The components, each with the GPUs of all nodes that one of its jobs may use."""
-    jobs, kinds = trace.jobs, kinds_of(cluster)
+    jobs, kinds = settle_partitions(trace.jobs, cluster), kinds_of(cluster)
     demand, options, _ = demands_of(jobs, cluster, kinds, ANYWHERE)
     able = demand >= 0
     used = np.unique(demand[able]).tolist()
@@ -194,7 +195,7 @@ def _parts(trace: Trace, cluster: Cluster) -> list[_Part]:
 
 def _without_gpus(trace: Trace, cluster: Cluster) -> Floats:
     """Run times of the jobs that ask for no GPU and can run."""
-    jobs = trace.jobs
+    jobs = settle_partitions(trace.jobs, cluster)
     if jobs.gpus.all():
         return np.empty(0)
     demand, _, _ = demands_of(jobs, cluster, kinds_of(cluster), ANYWHERE)
