@@ -1,4 +1,4 @@
-"""Which of several partitions a job may really use: those that there are and that are not too small.
+"""Which of several partitions a job may really use: those that there are and that let it in.
 
 As Slurm does (EnforcePartLimits=ANY): a partition whose limits of single jobs a job exceeds is
 left out of its list. A job of which nothing is left keeps one, under whose limits it is rejected.
