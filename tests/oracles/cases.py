@@ -329,4 +329,6 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
         "account": (None, "physics", "biology"),
         "licenses": (None, "matlab", "matlab:2", "matlab:3,ansys", "stata"),
         "constraint": (None, "ib", "gold", "gold|ib", "gold&ib", "cray"),
+        "nodelist": (None, None, None, "n0", "n[0-1]", "n1,n0", "n[2-5]", "n9"),
+        "exclude": (None, None, None, "n0", "n[1-2]", "n[0-1]", "n[0-9]"),
     }

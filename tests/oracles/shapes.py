@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from dovetail.domain.cluster import Cluster, Partition
 from dovetail.domain.limits import Each, Limit
 from dovetail.domain.trace import Trace
+from dovetail.slurm.host_lists import hosts_of
 
 Amount = tuple[int, int, int]  # GPUs, thousandths of a CPU, MB
-Kind = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
+Model = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
+Kind = tuple[Model, frozenset[frozenset[str]]]  # and the lists of jobs that name the node
 
 UNBOUNDED = 10**15
 MILLI = 1000
@@ -54,6 +56,8 @@ class Job:
     earliest: float  # seconds; NaN: as submitted
     throttle: int
     licenses: str | None
+    nodelist: frozenset[str] | None
+    exclude: frozenset[str]
 
     @property
     def gpus(self) -> int:
@@ -122,6 +126,7 @@ def _rows(trace: Trace) -> list[Job]:
     rows = []
     for row in range(len(jobs)):
         gpu_type, partition, user, qos, kind, mig = (column[row] for column in names)
+        nodelist = jobs.nodelist.name(int(jobs.nodelist.codes[row]))
         rows.append(
             Job(
                 row,
@@ -152,6 +157,8 @@ def _rows(trace: Trace) -> list[Job]:
                 float(jobs.earliest[row]),
                 int(jobs.throttle[row]),
                 jobs.licenses.name(int(jobs.licenses.codes[row])),
+                frozenset(hosts_of(nodelist)) if nodelist is not None else None,
+                frozenset(hosts_of(jobs.exclude.name(int(jobs.exclude.codes[row])) or "")),
             )
         )
     return rows
@@ -180,10 +187,11 @@ class Option:
 class Site:
     """A cluster as the simulator sees it: whole-number capacities, kinds and pools."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, jobs: Sequence[Job] = ()) -> None:
         self.cluster = cluster
         self.capacity: list[Amount] = []
         self.kind: list[Kind] = []
+        lists = {names for job in jobs for names in (job.nodelist, job.exclude) if names}
         for index, node in enumerate(cluster.nodes):
             room = (
                 node.gpus,
@@ -192,7 +200,8 @@ class Site:
             )
             self.capacity.append(room)
             parts = frozenset(cluster.partitions_of(index))
-            self.kind.append((node.gpu_type, *room, node.features, parts))
+            named = frozenset(names for names in lists if node.name in names)
+            self.kind.append(((node.gpu_type, *room, node.features, parts), named))
         self.pools = list(dict.fromkeys((node.gpu_type, node.gpus) for node in cluster.nodes))
         self.switches = list(dict.fromkeys(node.switch for node in cluster.nodes))
 
@@ -208,8 +217,11 @@ class Site:
         return self.switches.index(self.cluster.nodes[node].switch)
 
     def allows(self, job: Job, node: int) -> bool:
-        """May the job use this node, by type and partition?"""
-        gpu_type, *_, partitions = self.kind[node]
+        """May the job use this node, by type, partition and lists of nodes?"""
+        (gpu_type, *_, partitions), _ = self.kind[node]
+        name = self.cluster.nodes[node].name
+        if name in job.exclude or (job.nodelist is not None and name not in job.nodelist):
+            return False
         if not self.has_features(job, node):
             return False
         if job.gpu_types is not None and gpu_type not in job.gpu_types:
@@ -228,9 +240,18 @@ class Site:
         )
 
     def options(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
-        """All options in group order; none: the job is rejected."""
+        """All options in group order; none: the job is rejected.
+
+        Where the nodes that it asks for cannot hold it, any will do.
+        """
         if job.mig is not None:
             return []
+        found = self.options_inside(job, affinity)
+        anywhere = not found and job.nodelist is not None
+        return self.options_inside(replace(job, nodelist=None), affinity) if anywhere else found
+
+    def options_inside(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
+        """Those on the nodes that it may use."""
         if job.gpus == 0:  # GPUs, and so pools, do not matter
             nodes = [node for node in range(len(self.kind)) if self.allows(job, node)]
             return self.in_pool(job, 0, nodes, (max(1, job.nodes), 0, 0, 0), 0)
@@ -238,7 +259,7 @@ class Site:
             (gpu_type, size): [
                 node
                 for node in range(len(self.kind))
-                if self.kind[node][:2] == (gpu_type, size) and self.allows(job, node)
+                if self.kind[node][0][:2] == (gpu_type, size) and self.allows(job, node)
             ]
             for gpu_type, size in self.pools
         }
@@ -258,7 +279,7 @@ class Site:
     def in_pool(
         self, job: Job, pool: int, nodes: list[int], split: tuple[int, int, int, int], rank: int
     ) -> list[Option]:
-        """The option of a pool, if it has enough nodes; for whole nodes one for each kind."""
+        """The option of a pool, if it has enough nodes; for whole nodes one for each model."""
         many, few = split[0], split[2]
         large, small = job.chunk(split[1]), job.chunk(split[3])
         hosts = tuple(n for n in nodes if self.hosts(n, large))
@@ -269,8 +290,8 @@ class Site:
             speed = self.speed(hosts[0], job)
             return [Option(rank, pool, large, many, small, few, hosts, partly, speed)]
         options = []
-        for kind in dict.fromkeys(self.kind[n] for n in hosts):
-            alike = tuple(n for n in hosts if self.kind[n] == kind)
+        for model in dict.fromkeys(self.kind[n][0] for n in hosts):
+            alike = tuple(n for n in hosts if self.kind[n][0] == model)
             whole, speed = self.capacity[alike[0]], self.speed(alike[0], job)
             if len(alike) >= many + few:
                 options.append(Option(rank, pool, whole, many + few, whole, 0, alike, alike, speed))

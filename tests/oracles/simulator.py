@@ -77,7 +77,7 @@ class Play:
         reserve: Sequence[float] | None,
     ) -> None:
         self.jobs = jobs_of(trace, cluster)
-        self.site = Site(cluster)
+        self.site = Site(cluster, self.jobs)
         self.ordering, self.placement, self.backfill = ordering, placement, backfill
         self.affinity, self.predictor = affinity or {}, predictor
         count = len(self.jobs)
