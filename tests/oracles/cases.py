@@ -133,6 +133,26 @@ def hungry(case: Case) -> Case:
     return replace(case, cluster=replace(case.cluster, nodes=nodes), rows=rows)
 
 
+def choosy(case: Case) -> Case:
+    """The same case with two partitions, where hardly a job may run on every node."""
+    random = Random(repr(case.rows))
+    count = len(case.cluster.nodes)
+    members = [frozenset(random.sample(range(count), random.randint(1, count))) for _ in range(2)]
+    parts = tuple(
+        Partition(name, own, random.choice((1.0, 2.0, 5.0)), random.choice((1, 1, 2)), exclusive)
+        for name, own in zip(("left", "right"), members, strict=True)
+        for exclusive in [random.random() < 0.3]
+    )
+    limits = (Limit(partitions=("left",), each=Each.JOB, gpus=3), *case.cluster.limits)
+    site = replace(case.cluster, partitions=parts, limits=limits)
+    facts = _facts(site)
+    told = ("partition", "nodelist", "exclude")
+    rows = tuple(
+        replace(row, **{name: random.choice(facts[name]) for name in told}) for row in case.rows
+    )
+    return replace(case, cluster=site, rows=rows)
+
+
 def random_cluster(random: Random) -> Cluster:
     """One to six nodes."""
     count = random.choice((1, 2, 3, 4, 5, 6, 6))

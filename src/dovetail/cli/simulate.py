@@ -21,16 +21,16 @@ from dovetail.cli.options import (
 )
 from dovetail.domain.units import duration, factor, share
 
-_LISTS = {
-    "left_out": "replayed without a list: nodes would be of too many kinds",
-    "not_met": "on any nodes: those asked for by name cannot hold them",
-}
-
 if TYPE_CHECKING:
     from dovetail.domain.cluster import Cluster
     from dovetail.domain.schedule import Schedule
     from dovetail.domain.trace import Trace
     from dovetail.policies.policy import Policy
+
+_LISTS = {
+    "left_out": "replayed without a list: nodes would be of too many kinds",
+    "not_met": "on any nodes: those asked for by name cannot hold them",
+}
 
 
 def simulate(
