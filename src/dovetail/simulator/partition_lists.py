@@ -28,7 +28,8 @@ def settle_partitions(jobs: Jobs, cluster: Cluster) -> Jobs:
     lists = [code for code in lists if cluster.partitions_named(names[code])]
     if not lists:
         return jobs
-    closed = {part: _too_small(jobs, cluster, part) for part in known}
+    listed = {part.name for code in lists for part in cluster.partitions_named(names[code])}
+    closed = {name: _too_small(jobs, cluster, name) for name in listed}
     codes, values = jobs.partition.codes.copy(), {name: code for code, name in enumerate(names)}
     for code in lists:
         rows = np.flatnonzero(jobs.partition.codes == code)
