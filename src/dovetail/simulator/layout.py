@@ -283,7 +283,7 @@ def demands_of(
         apart = [*apart, limits.of_job]
     asks, of_job = _distinct_asks(jobs, cluster, by_kind, apart)
     found = {ask: options_of(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
-    anywhere = [ask for ask in found if ask.nodelist is not None and not found[ask]]
+    anywhere = {ask for ask in found if ask.nodelist is not None and not found[ask]}
     for ask in anywhere:
         found[ask] = options_of(replace(ask, nodelist=None), cluster, kinds, placement)
     every = [found[ask] for ask in asks]
