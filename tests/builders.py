@@ -45,6 +45,8 @@ class JobRow:
     earliest: float = math.nan
     throttle: int = 0
     licenses: str | None = None
+    nodelist: str | None = None
+    exclude: str | None = None
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

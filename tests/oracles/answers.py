@@ -51,7 +51,7 @@ def schedule_of(answer: Answer, trace: Trace, cluster: Cluster) -> Schedule:
     site, count = Site(cluster), len(trace)
     speed = [
         site.speed(where[0][0], job) if where else math.nan
-        for where, job in zip(answer.where, jobs_of(trace), strict=True)
+        for where, job in zip(answer.where, jobs_of(trace, cluster), strict=True)
     ]
     start = np.array(answer.start, np.float64)
     rejected = np.zeros(count, np.int64)

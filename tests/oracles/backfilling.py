@@ -26,7 +26,8 @@ class Replay:
     """A schedule, pass by pass."""
 
     def __init__(self, schedule: Schedule) -> None:
-        self.site, self.jobs = Site(schedule.cluster), jobs_of(schedule.trace)
+        self.jobs = jobs_of(schedule.trace, schedule.cluster)
+        self.site = Site(schedule.cluster, self.jobs)
         answer = answer_of(schedule)
         self.start, self.end = schedule.start.tolist(), schedule.end.tolist()
         self.where = answer.where

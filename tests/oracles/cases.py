@@ -133,6 +133,26 @@ def hungry(case: Case) -> Case:
     return replace(case, cluster=replace(case.cluster, nodes=nodes), rows=rows)
 
 
+def choosy(case: Case) -> Case:
+    """The same case with two partitions, where hardly a job may run on every node."""
+    random = Random(repr(case.rows))
+    count = len(case.cluster.nodes)
+    members = [frozenset(random.sample(range(count), random.randint(1, count))) for _ in range(2)]
+    parts = tuple(
+        Partition(name, own, random.choice((1.0, 2.0, 5.0)), random.choice((1, 1, 2)), exclusive)
+        for name, own in zip(("left", "right"), members, strict=True)
+        for exclusive in [random.random() < 0.3]
+    )
+    limits = (Limit(partitions=("left",), each=Each.JOB, gpus=3), *case.cluster.limits)
+    site = replace(case.cluster, partitions=parts, limits=limits)
+    facts = _facts(site)
+    told = ("partition", "nodelist", "exclude")
+    rows = tuple(
+        replace(row, **{name: random.choice(facts[name]) for name in told}) for row in case.rows
+    )
+    return replace(case, cluster=site, rows=rows)
+
+
 def random_cluster(random: Random) -> Cluster:
     """One to six nodes."""
     count = random.choice((1, 2, 3, 4, 5, 6, 6))
@@ -244,7 +264,14 @@ def _limits(random: Random) -> tuple[Limit, ...]:
             **({"submitted": random.choice((2, 4, 9))} if random.random() < 0.3 else {}),
         )
         for _ in range(random.randint(1, 3))
-    ) + ((Limit(each=Each.JOB, minutes=0.5, gpus=6),) if random.random() < 0.2 else ())
+    ) + random.choice(
+        (
+            *((),) * 6,
+            (Limit(each=Each.JOB, minutes=0.5, gpus=6),),
+            (Limit(partitions=("left",), each=Each.JOB, minutes=0.5, nodes=1),),
+            tuple(Limit(partitions=(p,), each=Each.JOB, cpus=2.5) for p in ("left", "right")),
+        )
+    )
 
 
 def _partitions(random: Random, count: int) -> tuple[Partition, ...]:
@@ -304,12 +331,13 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
     first = cluster.nodes[0].gpu_type
     last = cluster.nodes[-1].gpu_type
     parts = [part.name for part in cluster.partitions]
+    several = ("left,right", "right,left", "left,nowhere", "nowhere,nobody")
     return {
         "nodes": (0, 0, 0, 1, 2, 3),
         "cpus": (0.0, 1.0, 2.0, 2.5, 3.0, 4.0, 8.0),
         "memory": (0.0, 1.0, 5.0, 5.1, 9.0, 20.0),
         "gpu_type": (None, first, last, last, f"{last}|{first}", f"{first}|h100", "h100"),
-        "partition": (None, *parts, *parts, *parts) if parts else (None, "left"),
+        "partition": (None, *parts, *parts, *several) if parts else (None, "left", "left,right"),
         "user": (None, "ann", "bob", "cat"),
         "qos": (None, "normal", "high", "unheard-of"),
         "kind": (None, *KINDS),
@@ -321,4 +349,6 @@ def _facts(cluster: Cluster) -> dict[str, tuple[Any, ...]]:
         "account": (None, "physics", "biology"),
         "licenses": (None, "matlab", "matlab:2", "matlab:3,ansys", "stata"),
         "constraint": (None, "ib", "gold", "gold|ib", "gold&ib", "cray"),
+        "nodelist": (None, None, None, "n0", "n[0-1]", "n1,n0", "n[2-5]", "n9"),
+        "exclude": (None, None, None, "n0", "n[1-2]", "n[0-1]", "n[0-9]"),
     }

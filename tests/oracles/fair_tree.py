@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from dovetail.domain.cluster import Cluster
-from tests.oracles.shapes import Amount, Job
+from tests.oracles.shapes import Amount, Job, open_partitions
 
 Owner = tuple[str | None, str | None]  # account and user
 
@@ -61,8 +61,8 @@ class FairTree:
             self.rate[user] += sign * self.charge(job, amounts)
 
     def charge(self, job: Job, amounts: list[Amount]) -> float:
-        """What the job counts for in a second: what its partition bills, or CPUs."""
-        parts = [part for part in self.cluster.partitions if part.name == job.partition]
+        """What the job counts for in a second: what its first partition bills, or CPUs."""
+        parts = open_partitions(job, self.cluster)
         weights = dict(parts[0].billing) if parts and parts[0].billing else {"cpu": 1.0}
         known = [[0 if part >= 10**15 else part for part in amount] for amount in amounts]
         asked = {

@@ -24,7 +24,8 @@ class Stay:
 
 def check(schedule: Schedule) -> None:
     """Raise AssertionError at the first job or node that breaks a rule."""
-    site, jobs, answer = Site(schedule.cluster), jobs_of(schedule.trace), answer_of(schedule)
+    jobs, answer = jobs_of(schedule.trace, schedule.cluster), answer_of(schedule)
+    site = Site(schedule.cluster, jobs)
     for job in jobs:
         if job.row in answer.rejected:
             assert not answer.where[job.row], f"job {job.row} was rejected and yet placed"
@@ -52,8 +53,9 @@ def check_shape(site: Site, job: Job, where: Where) -> None:
         f"job {job.row} got {sum(sizes)} of {job.gpus} GPUs"
     )
     assert len(set(nodes)) == len(nodes), f"job {job.row} has two chunks on one node"
+    unlisted = job.nodelist is not None and not site.options_inside(job, {})
     for node, gpus in where:
-        assert site.allows(job, node), f"job {job.row} may not use node {node}"
+        assert site.allows(job, node) or unlisted, f"job {job.row} may not use node {node}"
         assert max(gpus, default=-1) < site.capacity[node][0], (
             f"job {job.row}: no such GPU on node {node}"
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.limits import AMOUNTS, Each, Limit
-from tests.oracles.shapes import Job
+from tests.oracles.shapes import Job, open_partitions
 
 
 @dataclass
@@ -23,8 +23,8 @@ class Limits:
         self.running: set[int] = set()
 
     def tier(self, row: int) -> int:
-        tiers = {part.name: part.tier for part in self.cluster.partitions}
-        return tiers.get(self.jobs[row].partition or "", 1)
+        parts = open_partitions(self.jobs[row], self.cluster)
+        return max((part.tier for part in parts), default=1)
 
     def applying(self, job: Job) -> list[Limit]:
         return [

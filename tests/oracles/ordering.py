@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dovetail.domain.cluster import Cluster
-from tests.oracles.shapes import Job
+from tests.oracles.shapes import Job, open_partitions
 
 WEEK = 604_800.0
 
@@ -102,10 +102,11 @@ def points(job: Job, cluster: Cluster) -> float:
     found = weight("JobSize") * (1.0 - part if small else part)
     found += weight("Partition") * partition_factor(job, cluster)
     found += weight("QOS") * qos_factor(job, cluster)
+    parts = open_partitions(job, cluster)
     nodes = [
         node
         for index, node in enumerate(cluster.nodes)
-        if all(index in p.nodes for p in cluster.partitions if p.name == job.partition)
+        if not parts or any(index in part.nodes for part in parts)
     ]
     tres = dict(
         word.split("=") for word in cluster.slurm.get("PriorityWeightTRES", "").split(",") if word
@@ -123,11 +124,9 @@ def total_size(cluster: Cluster) -> float:
 
 
 def partition_factor(job: Job, cluster: Cluster) -> float:
-    """The partition's priority relative to the highest of the cluster."""
-    if not cluster.partitions or job.partition is None:
-        return 1.0
-    priority = {part.name: part.priority for part in cluster.partitions}
-    return priority[job.partition] / max(priority.values())
+    """The highest of its partitions' priorities relative to the highest of the cluster."""
+    own = [part.priority for part in open_partitions(job, cluster)]
+    return max(own) / max(part.priority for part in cluster.partitions) if own else 1.0
 
 
 def qos_factor(job: Job, cluster: Cluster) -> float:

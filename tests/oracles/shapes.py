@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dovetail.domain.cluster import Cluster
+from dovetail.domain.cluster import Cluster, Partition
+from dovetail.domain.limits import Each, Limit
 from dovetail.domain.trace import Trace
+from dovetail.slurm.host_lists import hosts_of
 
 Amount = tuple[int, int, int]  # GPUs, thousandths of a CPU, MB
-Kind = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
+Model = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
+Kind = tuple[Model, frozenset[frozenset[str]]]  # and the lists of jobs that name the node
 
 UNBOUNDED = 10**15
 MILLI = 1000
@@ -53,6 +56,8 @@ class Job:
     earliest: float  # seconds; NaN: as submitted
     throttle: int
     licenses: str | None
+    nodelist: frozenset[str] | None
+    exclude: frozenset[str]
 
     @property
     def gpus(self) -> int:
@@ -76,8 +81,43 @@ class Job:
         return gpus, -(-cpus * gpus // self.gpus), -(-memory * gpus // self.gpus)
 
 
-def jobs_of(trace: Trace) -> list[Job]:
-    """The rows of a trace as plain objects."""
+def open_partitions(job: Job, cluster: Cluster) -> list[Partition]:
+    """Of those that a job names the ones that it can run in, the highest tier first."""
+    named = [part for part in cluster.partitions if part.name in (job.partition or "").split(",")]
+    named.sort(key=lambda part: -part.tier)
+    usable = [
+        part for part in named if not any(_closes(limit, job, part) for limit in cluster.limits)
+    ]
+    return named if len(named) < 2 else usable or named[:1]
+
+
+def _closes(limit: Limit, job: Job, part: Partition) -> bool:
+    """Whether a limit of the partition's single jobs keeps this one out."""
+    if limit.each is not Each.JOB or part.name not in limit.partitions:
+        return False
+    gpus, cpus, memory = job.asks
+    return limit.applies(job.user, job.account, job.qos, part.name) and (
+        gpus > limit.gpus
+        or cpus > limit.cpus * MILLI
+        or memory > limit.memory_gb * MB_PER_GB
+        or job.nodes > limit.nodes
+        or job.limit > limit.minutes * 60
+    )
+
+
+def settled(job: Job, cluster: Cluster) -> Job:
+    """A job that names several partitions names those that it can run in."""
+    several = "," in (job.partition or "")
+    names = [part.name for part in open_partitions(job, cluster)] if several else []
+    return replace(job, partition=",".join(names)) if names else job
+
+
+def jobs_of(trace: Trace, cluster: Cluster) -> list[Job]:
+    """The rows of a trace as plain objects, as a cluster with these partitions sees them."""
+    return [settled(job, cluster) for job in _rows(trace)]
+
+
+def _rows(trace: Trace) -> list[Job]:
     jobs = trace.jobs
     names = [
         column.names()
@@ -86,6 +126,7 @@ def jobs_of(trace: Trace) -> list[Job]:
     rows = []
     for row in range(len(jobs)):
         gpu_type, partition, user, qos, kind, mig = (column[row] for column in names)
+        nodelist = jobs.nodelist.name(int(jobs.nodelist.codes[row]))
         rows.append(
             Job(
                 row,
@@ -116,6 +157,8 @@ def jobs_of(trace: Trace) -> list[Job]:
                 float(jobs.earliest[row]),
                 int(jobs.throttle[row]),
                 jobs.licenses.name(int(jobs.licenses.codes[row])),
+                frozenset(hosts_of(nodelist)) if nodelist is not None else None,
+                frozenset(hosts_of(jobs.exclude.name(int(jobs.exclude.codes[row])) or "")),
             )
         )
     return rows
@@ -144,10 +187,11 @@ class Option:
 class Site:
     """A cluster as the simulator sees it: whole-number capacities, kinds and pools."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, jobs: Sequence[Job] = ()) -> None:
         self.cluster = cluster
         self.capacity: list[Amount] = []
         self.kind: list[Kind] = []
+        lists = {names for job in jobs for names in (job.nodelist, job.exclude) if names}
         for index, node in enumerate(cluster.nodes):
             room = (
                 node.gpus,
@@ -156,7 +200,8 @@ class Site:
             )
             self.capacity.append(room)
             parts = frozenset(cluster.partitions_of(index))
-            self.kind.append((node.gpu_type, *room, node.features, parts))
+            named = frozenset(names for names in lists if node.name in names)
+            self.kind.append(((node.gpu_type, *room, node.features, parts), named))
         self.pools = list(dict.fromkeys((node.gpu_type, node.gpus) for node in cluster.nodes))
         self.switches = list(dict.fromkeys(node.switch for node in cluster.nodes))
 
@@ -172,15 +217,18 @@ class Site:
         return self.switches.index(self.cluster.nodes[node].switch)
 
     def allows(self, job: Job, node: int) -> bool:
-        """May the job use this node, by type and partition?"""
-        gpu_type, *_, partitions = self.kind[node]
+        """May the job use this node, by type, partition and lists of nodes?"""
+        (gpu_type, *_, partitions), _ = self.kind[node]
+        name = self.cluster.nodes[node].name
+        if name in job.exclude or (job.nodelist is not None and name not in job.nodelist):
+            return False
         if not self.has_features(job, node):
             return False
         if job.gpu_types is not None and gpu_type not in job.gpu_types:
             return False
         if not self.cluster.partitions or job.partition is None:
             return True
-        return job.partition in partitions
+        return any(name in partitions for name in job.partition.split(","))
 
     def has_features(self, job: Job, node: int) -> bool:
         """Alternatives of features that are all asked for; without any in the cluster, yes."""
@@ -192,9 +240,18 @@ class Site:
         )
 
     def options(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
-        """All options in group order; none: the job is rejected."""
+        """All options in group order; none: the job is rejected.
+
+        Where the nodes that it asks for cannot hold it, any will do.
+        """
         if job.mig is not None:
             return []
+        found = self.options_inside(job, affinity)
+        anywhere = not found and job.nodelist is not None
+        return self.options_inside(replace(job, nodelist=None), affinity) if anywhere else found
+
+    def options_inside(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
+        """Those on the nodes that it may use."""
         if job.gpus == 0:  # GPUs, and so pools, do not matter
             nodes = [node for node in range(len(self.kind)) if self.allows(job, node)]
             return self.in_pool(job, 0, nodes, (max(1, job.nodes), 0, 0, 0), 0)
@@ -202,7 +259,7 @@ class Site:
             (gpu_type, size): [
                 node
                 for node in range(len(self.kind))
-                if self.kind[node][:2] == (gpu_type, size) and self.allows(job, node)
+                if self.kind[node][0][:2] == (gpu_type, size) and self.allows(job, node)
             ]
             for gpu_type, size in self.pools
         }
@@ -222,7 +279,7 @@ class Site:
     def in_pool(
         self, job: Job, pool: int, nodes: list[int], split: tuple[int, int, int, int], rank: int
     ) -> list[Option]:
-        """The option of a pool, if it has enough nodes; for whole nodes one for each kind."""
+        """The option of a pool, if it has enough nodes; for whole nodes one for each model."""
         many, few = split[0], split[2]
         large, small = job.chunk(split[1]), job.chunk(split[3])
         hosts = tuple(n for n in nodes if self.hosts(n, large))
@@ -233,8 +290,8 @@ class Site:
             speed = self.speed(hosts[0], job)
             return [Option(rank, pool, large, many, small, few, hosts, partly, speed)]
         options = []
-        for kind in dict.fromkeys(self.kind[n] for n in hosts):
-            alike = tuple(n for n in hosts if self.kind[n] == kind)
+        for model in dict.fromkeys(self.kind[n][0] for n in hosts):
+            alike = tuple(n for n in hosts if self.kind[n][0] == model)
             whole, speed = self.capacity[alike[0]], self.speed(alike[0], job)
             if len(alike) >= many + few:
                 options.append(Option(rank, pool, whole, many + few, whole, 0, alike, alike, speed))
@@ -245,8 +302,8 @@ class Site:
         return self.capacity[node] if self.takes_whole_nodes(job) else job.chunk(gpus)
 
     def takes_whole_nodes(self, job: Job) -> bool:
-        parts = (part for part in self.cluster.partitions if part.name == job.partition)
-        return job.exclusive or any(part.exclusive for part in parts)
+        parts = open_partitions(job, self.cluster)
+        return job.exclusive or (bool(parts) and all(part.exclusive for part in parts))
 
     def hosts(self, node: int, chunk: Amount) -> bool:
         """Whether a node can ever host a chunk; one without GPUs only if its CPUs are known."""

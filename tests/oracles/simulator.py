@@ -76,8 +76,8 @@ class Play:
         predictor: RunTimePredictor | None,
         reserve: Sequence[float] | None,
     ) -> None:
-        self.jobs = jobs_of(trace)
-        self.site = Site(cluster)
+        self.jobs = jobs_of(trace, cluster)
+        self.site = Site(cluster, self.jobs)
         self.ordering, self.placement, self.backfill = ordering, placement, backfill
         self.affinity, self.predictor = affinity or {}, predictor
         count = len(self.jobs)

@@ -11,7 +11,7 @@ from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.trace import Trace
 from tests.oracles.ordering import FairShare
 from tests.oracles.reservations import Books
-from tests.oracles.shapes import Amount, Kind, Option, fits
+from tests.oracles.shapes import Amount, Kind, Option, fits, open_partitions
 from tests.oracles.simulator import Answer, Play, RunTimePredictor
 
 
@@ -121,7 +121,7 @@ class SlurmPlay(Play):
             self.news = self.cycle(now)
 
     def schedule(self, now: float) -> None:
-        """The main scheduler: a job that cannot start closes its partition's nodes to others."""
+        """The main scheduler: a job that cannot start closes its partitions' nodes to others."""
         books = OpenNodes(self.site, now, self.running, there=self.there)
         passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
         for row in self.queue(now):
@@ -134,8 +134,9 @@ class SlurmPlay(Play):
                 books.closed |= self.partition_nodes(row)
 
     def partition_nodes(self, row: int) -> set[int]:
-        parts = {part.name: set(part.nodes) for part in self.site.cluster.partitions}
-        return parts.get(self.jobs[row].partition or "", set(range(len(self.site.kind))))
+        parts = open_partitions(self.jobs[row], self.site.cluster)
+        inside = {node for part in parts for node in part.nodes}
+        return inside or set(range(len(self.site.kind)))
 
     def cycle(self, now: float) -> bool:
         """Plan the first jobs of the queue; whether any started."""

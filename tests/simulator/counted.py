@@ -47,7 +47,7 @@ def counted(
     trace: Trace, cluster: Cluster, ordering: str, backfill: Backfill, estimates: Estimates
 ) -> list[float]:
     """The start times by counting alone."""
-    seconds, rows = estimates.seconds.tolist(), jobs_of(trace)
+    seconds, rows = estimates.seconds.tolist(), jobs_of(trace, cluster)
     jobs = [
         counting.Job(job.row, job.submit, job.run, max(1.0, seconds[job.row]), job.gpus)
         for job in rows

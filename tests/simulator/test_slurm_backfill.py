@@ -15,7 +15,7 @@ from dovetail.policies.ordering import ORDERINGS
 from dovetail.prediction import HISTORY
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
 from tests.oracles.answers import FromHistory, difference
-from tests.oracles.cases import Case, cases, reduced
+from tests.oracles.cases import Case, cases, choosy, reduced
 from tests.oracles.slurm_backfill import simulate as play
 from tests.simulator.runs import PREFERRING, compiled
 
@@ -59,6 +59,16 @@ def test_every_ordering_gives_the_schedule_of_the_oracle(
     if parting(case, ordering, placement, rule) is not None:
         case = reduced(case, lambda case: parting(case, ordering, placement, rule) is not None)
         pytest.fail(f"{rule} {placement}: {parting(case, ordering, placement, rule)}\n{case}")
+
+
+@settings(quick, max_examples=60)
+@given(case=cases(most_jobs=18).map(choosy), placement=st.sampled_from(PREFERRING), rule=rules)
+def test_jobs_of_several_partitions_or_named_nodes_start_as_in_the_oracle(
+    case: Case, placement: str, rule: SlurmBackfill
+) -> None:
+    if parting(case, "fcfs", placement, rule) is not None:
+        case = reduced(case, lambda case: parting(case, "fcfs", placement, rule) is not None)
+        pytest.fail(f"{rule} {placement}: {parting(case, 'fcfs', placement, rule)}\n{case}")
 
 
 def starts(cluster: str, rule: SlurmBackfill, *rows: JobRow) -> list[float]:
@@ -128,6 +138,20 @@ def test_a_blocked_job_closes_its_partition_to_others_until_the_next_cycle() -> 
         job(2),
     )
     assert starts("1x4:v100,1x4:p100", SlurmBackfill(), wide, blocked, other)[2] == 30
+
+
+@pytest.mark.parametrize(("asked", "start"), [("left", 3), ("left,right", 30)])
+def test_a_blocked_job_closes_all_its_partitions(asked: str, start: float) -> None:
+    site = cluster_of("2x4", partitions={"left": [0], "right": [1]})
+    rows = (
+        job(0, 1000, 2, partition="left"),
+        job(1, 1000, 2, partition="right"),
+        job(2, 1000, 4, partition=asked),
+        job(3, 10, 1, partition="right"),
+    )
+    told = estimates_of(*rows)
+    answer = compiled(trace_of(*rows), site, "fcfs", "first-available", SlurmBackfill(), told)
+    assert answer.start[3] == start
 
 
 def test_nodes_outside_the_partition_of_a_blocked_job_stay_open() -> None:

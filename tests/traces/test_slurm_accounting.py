@@ -40,16 +40,17 @@ def test_a_real_looking_export_is_read_as_its_jobs(tmp_path: Path) -> None:
     assert jobs.nodes.tolist() == [0, 2, 0, 0]
     assert jobs.cpus.tolist() == [8, 4, 4, 0]
     assert jobs.memory.tolist() == [64, 1, 4, 0]
-    assert jobs.partition.names() == ["gpu", "gpu", "cpu", "gpu"]
+    assert jobs.partition.names() == ["gpu,long", "gpu", "cpu", "gpu"]
     assert jobs.qos.names() == ["normal", "high", "normal", "normal"]
     assert jobs.priority.tolist() == [4000, 4100, 1, 1]
     assert jobs.limit[[0, 3]].tolist() == [7200, 3600]
     assert math.isnan(jobs.limit[1])
-    assert trace.notes[:5] == (
+    assert trace.notes[:6] == (
         "1 job step: left out",
         "2 jobs never started: left out",
         "1 job was still running: left out",
         "1 earlier run of a job that ended with its node: left out",
+        "1 job asked for several partitions: it may run in any of them",
         "2 jobs were held or waited for others first: they count as submitted once eligible",
     )
 

@@ -108,6 +108,13 @@ def test_anonymised_names_stay_equal_where_they_were_and_cannot_be_read() -> Non
     assert hidden.jobs.restarts.tolist() == trace.jobs.restarts.tolist()
 
 
+def test_an_anonymised_trace_names_no_nodes() -> None:
+    columns = JobColumns(submit=[0], run=[9], gpus=[1], nodelist=["gpu1"], exclude=["gpu[2-3]"])
+    hidden = anonymise(Trace(columns.build()))
+    assert hidden.jobs.nodelist.values == hidden.jobs.exclude.values == ()
+    assert hidden.notes == ("left out, as they name nodes: nodelist, exclude",)
+
+
 def test_two_imports_cannot_be_joined_unless_they_share_a_key() -> None:
     trace = rich_trace()
     assert anonymise(trace).jobs.user.values != anonymise(trace).jobs.user.values

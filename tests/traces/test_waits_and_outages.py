@@ -55,11 +55,27 @@ def test_a_history_tells_what_jobs_waited_for(tmp_path: Path) -> None:
     assert any("1 job depends on others" in note for note in trace.notes)
 
 
+def test_a_history_tells_where_jobs_may_run(tmp_path: Path) -> None:
+    text = """\
+JobID|Partition|Submit|Start|End|State|AllocTRES|SubmitLine
+1|short|1|1|2|COMPLETED|gres/gpu=1|sbatch -p short,long --exclude=gpu7 a.sh
+2|long|2|2|3|COMPLETED|gres/gpu=1|sbatch -p short,long -w gpu[1-2] a.sh
+3|big|3|3|4|COMPLETED|gres/gpu=1|sbatch -p short,long a.sh
+4|big|4|4|5|COMPLETED|gres/gpu=1|sbatch -p big a.sh
+5|long|5|5|6|COMPLETED|gres/gpu=1|
+"""
+    trace = read_trace(write(tmp_path / "sacct.txt", text))
+    jobs = trace.jobs
+    assert jobs.partition.names() == ["short,long", "short,long", "big", "big", "long"]
+    assert jobs.nodelist.names() == [None, "gpu[1-2]", None, None, None]
+    assert jobs.exclude.names() == ["gpu7", None, None, None, None]
+    assert "2 jobs asked for nodes by name, or not for some" in trace.notes
+    assert any(note.startswith("2 jobs asked for several partitions") for note in trace.notes)
+    write_trace(trace, tmp_path / "trace.parquet")
+    assert read_trace(tmp_path / "trace.parquet").digest() == trace.digest()
+
+
 def test_what_is_not_replayed_is_counted(tmp_path: Path) -> None:
-    text = SACCT.replace("sbatch a.sh", "sbatch -p short,long --exclude=gpu7 a.sh")
-    notes = read_trace(write(tmp_path / "sacct.txt", text)).notes
-    assert any(note.startswith("1 job asked for nodes by name") for note in notes)
-    assert any(note.startswith("1 job asked for several partitions") for note in notes)
     conf = CONF.replace("Nodes=ALL", "Nodes=ALL OverSubscribe=FORCE:4")
     found = read_cluster(write(tmp_path / "slurm.conf", conf))
     assert found.notes == ("partition p: jobs share CPUs (FORCE:4), which is not replayed",)
@@ -104,6 +120,16 @@ def test_a_preempted_run_is_a_job_of_its_own_and_the_next_one_follows_it(tmp_pat
         ("sbatch --begin=2024-05-01 x", Submission(begin="2024-05-01T00:00:00")),
         ("sbatch --begin=teatime x", Submission()),
         ("sbatch train.sh -d data", Submission()),
+        ("sbatch -p a,b --exclusive -wgpu1 x", Submission(partitions="a,b", nodelist="gpu1")),
+        (
+            "srun --partition a -p b --nodelist gpu[1-2] x",
+            Submission(partitions="b", nodelist="gpu[1-2]"),
+        ),
+        ("sbatch -pa -x 'gpu1,big' x", Submission(partitions="a", exclude="gpu1,big")),
+        ("sbatch -w ./hosts.txt x", Submission()),
+        ("sbatch -pa train.sh -x gpu1 -w gpu2", Submission(partitions="a")),
+        ("sbatch --exclude=gpu1 --exclude=gpu2 --wrap=run -w gpu3", Submission(exclude="gpu2")),
+        ("sbatch -w", Submission()),
     ],
 )
 def test_a_command_is_read_as_sbatch_reads_it(line: str, expected: Submission) -> None:

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from dovetail.domain.trace import Trace
     from dovetail.policies.policy import Policy
 
+_LISTS = {
+    "left_out": "replayed without a list: nodes would be of too many kinds",
+    "not_met": "on any nodes: those asked for by name cannot hold them",
+}
+
 
 def simulate(
     trace: TraceArgument,
@@ -160,6 +165,13 @@ def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
     for reason, count in schedule.rejections().items():
         jobs_were = "job was" if count == 1 else "jobs were"
         typer.echo(f"rejected: {count:,} {jobs_were} not started: {reason}")
+    for why, count in config.get("node_lists", {}).items():
+        if count:
+            typer.echo(f"lists of nodes: {count:,} {_jobs(count)} {_LISTS[why]}")
+
+
+def _jobs(count: int) -> str:
+    return "job" if count == 1 else "jobs"
 
 
 def _span(figures: dict[str, Any]) -> str:

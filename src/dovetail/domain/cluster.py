@@ -14,6 +14,7 @@ from dovetail.domain.associations import Association, check_tree
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
 from dovetail.domain.outages import MAX_CLOSURES, NodeReservation, Outage
+from dovetail.domain.partition_lists import split_partitions
 
 MAX_GPUS_PER_NODE = 64
 """A node's GPUs are the bits of one word in the simulator."""
@@ -239,17 +240,24 @@ class Cluster:
         """Names of the partitions that node `index` belongs to."""
         return (part.name for part in self.partitions if index in part.nodes)
 
+    def partitions_named(self, names: str | None) -> tuple[Partition, ...]:
+        """Of a job that asks for "short" or "short,long" those that there are, by tier."""
+        own = [part for part in self.partitions if part.name == names]  # whatever its name
+        wanted = split_partitions(names or "")
+        found = own or [part for part in self.partitions if part.name in wanted]
+        return tuple(sorted(found, key=lambda part: -part.tier))
+
     def tiers(self, names: Iterable[str | None]) -> list[int]:
         """Of jobs in these partitions, 0 the highest; those in none are in tier 1."""
-        own = {part.name: part.tier for part in self.partitions}
-        ranked = sorted({1, *own.values()}, reverse=True)
-        return [ranked.index(own.get(name or "", 1)) for name in names]
+        ranked = sorted({1, *(part.tier for part in self.partitions)}, reverse=True)
+        found = [self.partitions_named(name) for name in names]
+        return [ranked.index(parts[0].tier if parts else 1) for parts in found]
 
     def partition_factor(self, name: str | None) -> float:
         """Priority of a partition as a share of the highest; 1 where there is none."""
-        found = [part.priority for part in self.partitions if part.name == name]
+        own = max((part.priority for part in self.partitions_named(name)), default=None)
         highest = max((part.priority for part in self.partitions), default=0.0)
-        return found[0] / highest if found and highest > 0 else 1.0
+        return own / highest if own is not None and highest > 0 else 1.0
 
     def qos_factor(self, name: str | None) -> float:
         """Priority of a QOS as a share of the highest; 0 where unknown."""

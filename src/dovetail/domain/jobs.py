@@ -70,7 +70,7 @@ class Jobs:
     cpus: Floats  # of the whole job; 0: no demand
     memory: Floats  # GB of the whole job; 0: no demand
     gpu_type: Names  # "v100" or "v100|p100" (any of these); UNKNOWN: any type
-    partition: Names
+    partition: Names  # "short" or "short,long" (any of these); UNKNOWN: none
     user: Names
     qos: Names
     kind: Names  # "worker", "inference", ...: for affinity and prediction
@@ -91,6 +91,8 @@ class Jobs:
     earliest: Floats  # seconds: no sooner may it run, whatever it waits for; NaN: `submit`
     throttle: Ints  # tasks of its array that may run at once; 0: all
     licenses: Names  # that it holds while it runs: "matlab:2,ansys"; UNKNOWN: none
+    nodelist: Names  # nodes that it asks for by name: "gpu[1-2],big1"; UNKNOWN: any
+    exclude: Names  # nodes that it never runs on, in the same words; UNKNOWN: none
 
     def __post_init__(self) -> None:
         count = len(self.ids)
@@ -146,6 +148,8 @@ class JobColumns:
     earliest: ArrayLike | None = None
     throttle: ArrayLike | None = None
     licenses: Sequence[str | None] | Names | None = None
+    nodelist: Sequence[str | None] | Names | None = None
+    exclude: Sequence[str | None] | Names | None = None
     _count: int = field(init=False, default=0)
 
     def build(self) -> Jobs:
@@ -184,6 +188,8 @@ class JobColumns:
             earliest=self._floats(self.earliest, np.nan),
             throttle=self._counts(self.throttle),
             licenses=self._names(self.licenses),
+            nodelist=self._names(self.nodelist),
+            exclude=self._names(self.exclude),
         )
 
     def _flags(self, given: ArrayLike | None) -> Bools:

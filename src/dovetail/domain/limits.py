@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from enum import Enum
 
 from dovetail.domain.errors import ClusterError
+from dovetail.domain.partition_lists import split_partitions
 
 
 class Each(Enum):
@@ -70,14 +71,12 @@ class Limit:
     def applies(
         self, user: str | None, account: str | None, qos: str | None, partition: str | None
     ) -> bool:
-        """Whether it is about jobs with these names."""
-        pairs = (
-            (self.users, user),
-            (self.accounts, account),
-            (self.qos, qos),
-            (self.partitions, partition),
-        )
-        return all(not names or name in names for names, name in pairs)
+        """Whether it is about jobs with these names; of several partitions it names them all."""
+        pairs = ((self.users, user), (self.accounts, account), (self.qos, qos))
+        if not all(not names or name in names for names, name in pairs):
+            return False
+        own = split_partitions(partition or "")
+        return not self.partitions or (bool(own) and set(own) <= set(self.partitions))
 
     @property
     def title(self) -> str:

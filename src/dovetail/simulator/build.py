@@ -33,7 +33,9 @@ from dovetail.simulator.kernel.parts import FACTS, LIMITS, SWITCHES
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
 from dovetail.simulator.limits import layout_limits
 from dovetail.simulator.needs import need_tables
+from dovetail.simulator.node_lists import settle_lists
 from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
+from dovetail.simulator.partition_lists import settle_partitions
 from dovetail.simulator.partitions import partition_kinds, tiers_of
 from dovetail.simulator.priority_points import priority_points
 from dovetail.simulator.shapes import shape_tables
@@ -78,14 +80,16 @@ class Tables:
         history: History | None = None,
         backfill: BackfillRule = Backfill.EASY,
     ) -> None:
-        kinds = kinds_of(cluster)
+        lists = settle_lists(settle_partitions(jobs, cluster), cluster)
+        jobs, kinds = lists.jobs, kinds_of(cluster, lists.nodes)
         user_count, user = _accounts(jobs)
         tree = share_tables(jobs, cluster) if ordering.half_life > 0 else None
         account_count, account = (user_count, user) if tree is None else tree.accounts
         apart = [account, jobs.qos.codes] if ordering.varies is Varies.BETWEEN_ACCOUNTS else []
         if isinstance(backfill, SlurmBackfill) and backfill.max_job_user:
             apart = [user, *apart]
-        of_job, every, self.rejected = demands_of(jobs, cluster, kinds, placement, apart)
+        of_job, every, self.rejected, unlisted = demands_of(jobs, cluster, kinds, placement, apart)
+        self.lists_left_out, self.lists_not_met = lists.left_out, lists.strange + unlisted
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
         levels, words = level_tables(kinds, most)

@@ -160,6 +160,7 @@ class Simulation:
     def config(self) -> dict[str, Any]:
         """What the schedule depends on; worked out for a result only, as hashing takes its time."""
         plans = {"plans": self.planner.counts()} if self.planner else {}
+        lists = {"left_out": self.tables.lists_left_out, "not_met": self.tables.lists_not_met}
         return {
             "order": self.ordering.name,
             "order_parameters": dict(self.ordering.parameters),
@@ -169,6 +170,7 @@ class Simulation:
             "estimates": self.estimates.name,
             **inputs_of(self.trace, self.cluster),
             **plans,
+            **({"node_lists": lists} if any(lists.values()) else {}),
         }
 
 

@@ -43,13 +43,12 @@ class ShareTables:
 
     def charges(self, every: list[list[Option]], first: Ints) -> Floats:
         """What a job is charged in a second, for every option of every demand in turn."""
-        parts = {part.name: part for part in self.cluster.partitions}
+        own = [self.cluster.partitions_named(name) for name in (*self.partition.values, None)]
+        parts = [(*found, None)[0] for found in own]  # the first bills; code -1 is the last
         largest = "MAX_TRES" in self.cluster.slurm.get("PriorityFlags", "").upper()
         return np.array(
             [
-                charge_of(
-                    option_amounts(option), parts.get(self.partition.name(code) or ""), largest
-                )
+                charge_of(option_amounts(option), parts[code], largest)
                 for options, code in zip(every, self.partition.codes[first].tolist(), strict=True)
                 for option in options
             ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from dovetail.domain.errors import ClusterError
 from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs
 from dovetail.domain.policy import Placement
 from dovetail.simulator.limits import LimitLayout, layout_limits
+from dovetail.slurm.host_lists import hosts_of
 
 UNLIMITED = 10**15
 """Milli-CPUs or MB of a node that does not say; never binds."""
@@ -24,6 +25,7 @@ MAX_KINDS = 63
 
 OUTSIDE_PARTITION = "asks for a partition that this cluster does not have"
 OUTSIDE_FEATURES = "asks for features that no node of its partition has"
+ALL_EXCLUDED = "excludes all nodes of its partition that it could use"
 OUTSIDE_TYPES = "asks for a GPU type that its partition does not have"
 TOO_LARGE = "asks for more than the nodes it may use can ever give"
 ASKS_MIG = "asks for MIG slices, which this simulation of whole GPUs does not have"
@@ -44,12 +46,13 @@ REASONS = (
     REFUSED,
     OUTSIDE_FEATURES,
     NEVER_RAN,
+    ALL_EXCLUDED,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Nodes that differ in name and switch only."""
+    """Nodes that differ in name and switch only, and are in the same lists."""
 
     gpu_type: str
     gpus: int
@@ -57,6 +60,7 @@ class Kind:
     memory: int
     partitions: tuple[str, ...]
     features: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()  # of nodes that jobs name, in which its nodes are
     nodes: list[int] = field(default_factory=list, compare=False, hash=False)
 
     def holds(self, chunk: tuple[int, int, int]) -> bool:
@@ -69,6 +73,11 @@ class Kind:
     def all(self) -> tuple[int, int, int]:
         """The chunk that takes a whole node."""
         return self.gpus, self.cpus, self.memory
+
+    @property
+    def model(self) -> Kind:
+        """What it is to jobs that name no nodes."""
+        return replace(self, lists=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +103,22 @@ class Option:
         return self.many * self.large[0] + self.few * self.small[0]
 
 
-def kinds_of(cluster: Cluster) -> list[Kind]:
-    """The kinds of nodes, in order of their first node."""
+def kinds_of(cluster: Cluster, lists: Mapping[str, frozenset[int]] | None = None) -> list[Kind]:
+    """The kinds of nodes, in order of their first node; `lists` of nodes are told apart."""
     kinds: dict[tuple[Any, ...], Kind] = {}
     parts: list[list[str]] = [[] for _ in cluster.nodes]
     for part in cluster.partitions:
         for index in part.nodes:
             parts[index].append(part.name)
+    named: list[list[str]] = [[] for _ in cluster.nodes]
+    for text, members in (lists or {}).items():
+        for index in members:
+            named[index].append(text)
     for index, node in enumerate(cluster.nodes):
-        key = (node.gpu_type, node.gpus, node.cpus, node.memory_gb, node.features, *parts[index])
+        key = (
+            node.gpu_type, node.gpus, node.cpus, node.memory_gb, node.features,
+            tuple(parts[index]), tuple(named[index]),
+        )  # fmt: skip
         if key not in kinds:
             kinds[key] = Kind(
                 node.gpu_type,
@@ -111,6 +127,7 @@ def kinds_of(cluster: Cluster) -> list[Kind]:
                 whole(node.memory_gb, 1024),
                 tuple(parts[index]),
                 node.features,
+                tuple(named[index]),
             )
         kinds[key].nodes.append(index)
     if len(kinds) > MAX_KINDS:
@@ -139,6 +156,8 @@ class Ask:
     kind: str | None
     exclusive: bool
     constraint: str | None
+    nodelist: str | None
+    exclude: str | None
 
     def chunk(self, gpus: int) -> tuple[int, int, int]:
         """A chunk of so many GPUs with its part of CPUs and memory, rounded up.
@@ -165,12 +184,16 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
     """Every way to run the demand, in group order; empty if there is none."""
     preferred = placement.affinity.get(ask.kind or "", ())
     types = None if ask.gpu_type is None else ask.gpu_type.split("|")
+    inside = {part.name for part in cluster.partitions_named(ask.partition)}
+    anywhere = not cluster.partitions or ask.partition is None
     allowed = [
         kind
         for kind in kinds
         if (types is None or kind.gpu_type in types)
-        and (not cluster.partitions or ask.partition is None or ask.partition in kind.partitions)
+        and (anywhere or not inside.isdisjoint(kind.partitions))
         and (ask.constraint is None or meets(ask.constraint, kind.features))
+        and (ask.nodelist is None or ask.nodelist in kind.lists)
+        and (ask.exclude is None or ask.exclude not in kind.lists)
     ]
     if ask.gpus == 0:  # GPUs, and so pools, do not matter
         ways = _ways(ask, (max(1, ask.nodes), 0, 0, 0), allowed)
@@ -200,13 +223,16 @@ class Way(NamedTuple):
 
 
 def _ways(ask: Ask, split: tuple[int, int, int, int], members: list[Kind]) -> list[Way]:
-    """One for a pool; for a job that takes whole nodes one for each kind, as these differ."""
+    """One for a pool; for a job that takes whole nodes one for each model, as these differ."""
     many, few = split[0], split[2]
     large, small = ask.chunk(split[1]), ask.chunk(split[3])
     if not ask.exclusive:
         return [Way(members, many, large, few, small)]
-    able = [kind for kind in members if kind.holds(large)]
-    return [Way([kind], many + few, kind.all, 0, (0, 0, 0)) for kind in able]
+    alike: dict[Kind, list[Kind]] = {}
+    for kind in members:
+        if kind.holds(large):
+            alike.setdefault(kind.model, []).append(kind)
+    return [Way(own, many + few, model.all, 0, (0, 0, 0)) for model, own in alike.items()]
 
 
 def _options(
@@ -234,30 +260,40 @@ def _mask(chosen: list[Kind], kinds: list[Kind]) -> int:
     return sum(1 << kinds.index(kind) for kind in chosen)
 
 
+class Demands(NamedTuple):
+    """What jobs ask for: those that ask for the same share a demand."""
+
+    of_job: Ints  # [jobs] -1: rejected
+    options: list[list[Option]]  # [demands]
+    rejected: Ints  # [jobs] why; 0: it is not
+    unlisted: int  # jobs that the nodes they ask for cannot hold: they get any
+
+
 def demands_of(
     jobs: Jobs,
     cluster: Cluster,
     kinds: list[Kind],
     placement: Placement,
     apart: Sequence[Ints] = (),
-) -> tuple[Ints, list[list[Option]], Ints]:
-    """Per job its demand (-1: rejected), the options of every demand, per job why not (0: ok).
-
-    Jobs that differ in one of the columns `apart` get demands of their own.
-    """
+) -> Demands:
+    """Jobs that differ in one of the columns `apart` get demands of their own."""
     by_kind = bool(placement.affinity or cluster.kind_speed)
     limits = layout_limits(jobs, cluster)
     if limits is not None:
         apart = [*apart, limits.of_job]
     asks, of_job = _distinct_asks(jobs, cluster, by_kind, apart)
     found = {ask: options_of(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
+    anywhere = {ask for ask in found if ask.nodelist is not None and not found[ask]}
+    for ask in anywhere:
+        found[ask] = options_of(replace(ask, nodelist=None), cluster, kinds, placement)
     every = [found[ask] for ask in asks]
     why = np.array([_reason(ask, found, cluster) for ask, found in zip(asks, every, strict=True)])
     rejected = np.where(jobs.mig.codes != UNKNOWN, REASONS.index(ASKS_MIG), why[of_job])
     if limits is not None:
         _reject_over_limits(jobs, asks, of_job, every, limits, rejected)
+    wide = np.array([ask in anywhere for ask in asks])[of_job] & (rejected == 0)
     of_job[rejected > 0] = -1
-    return of_job, every, rejected.astype(np.int64)
+    return Demands(of_job, every, rejected.astype(np.int64), int(wide.sum()))
 
 
 def _reject_over_limits(
@@ -284,9 +320,9 @@ def asked_of(ask: Ask, options: list[Option]) -> tuple[int, int, int, int]:
 
 
 def exclusive_of(jobs: Jobs, cluster: Cluster) -> Bools:
-    """Jobs that take whole nodes: they ask for it, or their partition gives no less."""
-    whole = {part.name for part in cluster.partitions if part.exclusive}
-    by_code = np.array([name in whole for name in (*jobs.partition.values, None)])
+    """Jobs that take whole nodes: they ask for it, or none of their partitions gives less."""
+    named = [cluster.partitions_named(name) for name in (*jobs.partition.values, None)]
+    by_code = np.array([bool(own) and all(part.exclusive for part in own) for own in named])
     return jobs.exclusive | by_code[jobs.partition.codes]
 
 
@@ -304,6 +340,8 @@ def _distinct_asks(
             jobs.kind.codes if by_kind else np.full(len(jobs), UNKNOWN),
             exclusive_of(jobs, cluster),
             jobs.constraint.codes if cluster.has_features else np.full(len(jobs), UNKNOWN),
+            jobs.nodelist.codes,
+            jobs.exclude.codes,
             *apart,
         ]
     )
@@ -320,10 +358,10 @@ def _distinct_asks(
             gpus, nodes, cpus, memory,
             jobs.gpu_type.name(gpu_type), jobs.partition.name(partition), jobs.kind.name(kind),
             bool(whole), jobs.constraint.name(features),
+            jobs.nodelist.name(named), jobs.exclude.name(excluded),
         )
-        for (gpus, nodes, cpus, memory, gpu_type, partition, kind, whole, features) in (
-            columns[first, :9].tolist()
-        )
+        for (gpus, nodes, cpus, memory, gpu_type, partition, kind, whole, features, named, excluded)
+        in columns[first, :11].tolist()
     ]  # fmt: skip
     return asks, of_job.astype(np.int64)
 
@@ -331,12 +369,13 @@ def _distinct_asks(
 def _reason(ask: Ask, options: list[Option], cluster: Cluster) -> int:
     if options:
         return 0
+    parts = cluster.partitions_named(ask.partition)
     inside = [
         node
         for index, node in enumerate(cluster.nodes)
         if not cluster.partitions
         or ask.partition is None
-        or ask.partition in cluster.partitions_of(index)
+        or any(index in part.nodes for part in parts)
     ]
     if not inside:
         return REASONS.index(OUTSIDE_PARTITION)
@@ -344,6 +383,11 @@ def _reason(ask: Ask, options: list[Option], cluster: Cluster) -> int:
         inside = [node for node in inside if meets(ask.constraint, node.features)]
         if not inside:
             return REASONS.index(OUTSIDE_FEATURES)
+    if ask.exclude is not None:
+        excluded = hosts_of(ask.exclude)
+        inside = [node for node in inside if node.name not in excluded]
+        if not inside:
+            return REASONS.index(ALL_EXCLUDED)
     if ask.gpus == 0 and all(math.isinf(node.cpus) for node in inside):
         return REASONS.index(CPUS_UNKNOWN)
     types = ask.gpu_type.split("|") if ask.gpu_type else cluster.gpu_types

@@ -1,4 +1,4 @@
-"""What a job's partition decides in a pass: its tier, and which nodes belong to it."""
+"""What a job's partitions decide in a pass: its tier, and which nodes belong to them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def tiers_of(jobs: Jobs, cluster: Cluster) -> Ints:
 
 
 def partition_kinds(jobs: Jobs, cluster: Cluster, kinds: list[Kind]) -> Ints:
-    """Per job the kinds of nodes of its partition, as bits; all of them where it is in none."""
-    known = {part.name for part in cluster.partitions}
+    """Per job the kinds of nodes of its partitions, as bits; all of them where it is in none."""
     by_code = [
-        sum(1 << k for k, kind in enumerate(kinds) if name not in known or name in kind.partitions)
+        sum(1 << k for k, kind in enumerate(kinds) if not own or own & set(kind.partitions))
         for name in (*jobs.partition.values, None)  # code -1 is the last
+        for own in [{part.name for part in cluster.partitions_named(name)}]
     ]
     return np.array(by_code, np.int64)[jobs.partition.codes]

@@ -71,8 +71,9 @@ def _partition(jobs: Jobs, cluster: Cluster) -> Floats:
         return _by_name(
             jobs.partition, [cluster.partition_factor(n) for n in _names(jobs.partition)]
         )
-    own = {part.name: part.priority for part in cluster.partitions}
-    return _by_name(jobs.partition, [own.get(n or "", 0.0) for n in _names(jobs.partition)])
+    own = [cluster.partitions_named(name) for name in _names(jobs.partition)]
+    highest = [max((part.priority for part in found), default=0.0) for found in own]
+    return _by_name(jobs.partition, highest)
 
 
 def _qos(jobs: Jobs, cluster: Cluster) -> Floats:
@@ -82,7 +83,7 @@ def _qos(jobs: Jobs, cluster: Cluster) -> Floats:
 
 
 def _tres_points(jobs: Jobs, cluster: Cluster) -> Floats:
-    """PriorityWeightTRES: what the job asks for, as a part of what its partition has."""
+    """PriorityWeightTRES: what the job asks for, as a part of what its partitions have."""
     points = np.zeros(len(jobs))
     asked = {
         "cpu": jobs.cpus,
@@ -104,10 +105,8 @@ def _tres_points(jobs: Jobs, cluster: Cluster) -> Floats:
 
 
 def _members(partition: str | None, cluster: Cluster) -> list[Node]:
-    for part in cluster.partitions:
-        if part.name == partition:
-            return [cluster.nodes[index] for index in sorted(part.nodes)]
-    return list(cluster.nodes)
+    inside = {index for part in cluster.partitions_named(partition) for index in part.nodes}
+    return [cluster.nodes[index] for index in sorted(inside or range(len(cluster.nodes)))]
 
 
 def _total(name: str, nodes: Iterable[Node]) -> float:

@@ -20,6 +20,9 @@ from dovetail.domain.trace import Trace
 PERSONAL = ("user", "account", "name", "work_dir", "submit_line")
 """Columns that may say who somebody is or what he works on."""
 
+LEFT_OUT = ("nodelist", "exclude")
+"""Names of machines: a replay cannot find them once they are hashed."""
+
 
 def anonymise(trace: Trace, key: bytes | None = None) -> Trace:
     """Replace personal names by keyed hashes, for example `user-1f0c9a7e52b4`.
@@ -31,7 +34,10 @@ def anonymise(trace: Trace, key: bytes | None = None) -> Trace:
     hidden = {column: _hidden(column, getattr(trace.jobs, column), drawn) for column in PERSONAL}
     words = ", ".join(column for column, names in hidden.items() if names.values)
     notes = (*trace.notes, f"anonymised: {words}") if words else trace.notes
-    changed: dict[str, Any] = {**hidden}
+    named = [column for column in LEFT_OUT if getattr(trace.jobs, column).values]
+    notes = (*notes, f"left out, as they name nodes: {', '.join(named)}") if named else notes
+    nothing = {column: Names.none(len(trace.jobs)) for column in LEFT_OUT}
+    changed: dict[str, Any] = {**hidden, **nothing}
     return replace(trace, jobs=replace(trace.jobs, **changed), notes=notes)
 
 

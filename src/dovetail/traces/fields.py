@@ -44,7 +44,13 @@ FIELDS: Registry[Field] = Registry(
             Field("cpus", "cpus", "req_cpus", Holds.NUMBER, "CPUs of all nodes together"),
             Field("memory_gb", "memory", "req_mem_gb", Holds.NUMBER, "memory of all nodes, in GB"),
             Field("gpu_type", "gpu_type", "gpu_type", Holds.NAME, "types it may use: v100|p100"),
-            Field("partition", "partition", "vc", Holds.NAME, "partition or virtual cluster"),
+            Field(
+                "partition",
+                "partition",
+                "vc",
+                Holds.NAME,
+                "partition or virtual cluster; any of several: short,long",
+            ),
             Field("user", "user", "user", Holds.NAME, "who submitted it"),
             Field("qos", "qos", "qos", Holds.NAME, "quality of service"),
             Field("kind", "kind", "kind", Holds.NAME, "what it does: training, inference, ..."),
@@ -83,6 +89,8 @@ FIELDS: Registry[Field] = Registry(
                 "tasks of its array that may run at once",
             ),
             Field("licenses", "licenses", "licenses", Holds.NAME, "it holds: matlab:2,ansys"),
+            Field("nodelist", "nodelist", "nodelist", Holds.NAME, "nodes it asks for: gpu[1-2]"),
+            Field("exclude", "exclude", "exclude", Holds.NAME, "nodes it never runs on: gpu[1-2]"),
         )
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from dovetail.domain.partition_lists import SEVERAL
 from dovetail.slurm.submit_line import submission_of
 from dovetail.slurm.tres import amounts_of
 from dovetail.traces.times import epoch_seconds, read_unique
@@ -14,13 +15,16 @@ _COLUMNS = {
     "delay": pl.Float64,
     "begin": pl.String,
     "licenses": pl.String,
+    "partitions": pl.String,
+    "nodelist": pl.String,
+    "exclude": pl.String,
 }
 
 
 def submission_columns(
-    lines: pl.Series, submitted: pl.Series, requested: pl.Series
+    lines: pl.Series, submitted: pl.Series, requested: pl.Series, partition: pl.Series
 ) -> dict[str, pl.Series]:
-    """What each job waits for, how many of its array may run at once, and when it could begin.
+    """What each job waits for, how many of its array run at once, when it could begin and where.
 
     A date of day is read as the trace's other times are: where these are epoch seconds and the
     cluster's clock is not UTC, it is some hours off; few jobs have both a date and a dependency.
@@ -34,7 +38,19 @@ def submission_columns(
         "throttle": found["throttle"],
         "earliest": pl.select(earliest).to_series(),
         "licenses": pl.select(pl.coalesce(_licenses(requested), found["licenses"])).to_series(),
+        "partition": _partitions(found["partitions"], partition),
+        "nodelist": found["nodelist"],
+        "exclude": found["exclude"],
     }
+
+
+def _partitions(asked: pl.Series, recorded: pl.Series) -> pl.Series:
+    """All that a job asked for, if it ran in one of them; else it was moved, or asked for one."""
+    both = pl.DataFrame({"asked": asked, "recorded": recorded})
+    among = pl.col("asked").str.split(SEVERAL).list.contains(pl.col("recorded"))
+    several = pl.col("asked").str.contains(SEVERAL, literal=True) & among
+    chosen = pl.when(several).then("asked").otherwise("recorded")
+    return both.select(chosen.str.strip_chars(SEVERAL)).to_series()
 
 
 def _licenses(tres: pl.Series) -> pl.Series:

@@ -50,6 +50,8 @@ NAMES = (
     "constraint",
     "dependency",
     "licenses",
+    "nodelist",
+    "exclude",
 )
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 

@@ -53,7 +53,9 @@ from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.prices import Claims, least_cost
 from dovetail.evaluation.bounds.relaxations import busy_periods, share_out
 from dovetail.policies.placement.preferences import first_available
-from dovetail.simulator.layout import Option, demands_of, kinds_of
+from dovetail.simulator.layout import Demands, Kind, Option, demands_of, kinds_of
+from dovetail.simulator.node_lists import settle_lists
+from dovetail.simulator.partition_lists import settle_partitions
 
 ANYWHERE = Placement("anywhere", first_available)
 """Eligibility does not depend on preference."""
@@ -158,8 +160,8 @@ def _bound(part: _Part) -> tuple[float, float]:
 
 def _parts(trace: Trace, cluster: Cluster) -> list[_Part]:
     """The components, each with the GPUs of all nodes that one of its jobs may use."""
-    jobs, kinds = trace.jobs, kinds_of(cluster)
-    demand, options, _ = demands_of(jobs, cluster, kinds, ANYWHERE)
+    jobs = trace.jobs
+    kinds, (demand, options, *_) = _demands(trace, cluster)
     able = demand >= 0
     used = np.unique(demand[able]).tolist()
     masks = {number: _kinds(options[number]) for number in used}
@@ -197,8 +199,15 @@ def _without_gpus(trace: Trace, cluster: Cluster) -> Floats:
     jobs = trace.jobs
     if jobs.gpus.all():
         return np.empty(0)
-    demand, _, _ = demands_of(jobs, cluster, kinds_of(cluster), ANYWHERE)
-    return jobs.run[(demand >= 0) & (jobs.gpus == 0)]
+    _, demands = _demands(trace, cluster)
+    return jobs.run[(demands.of_job >= 0) & (jobs.gpus == 0)]
+
+
+def _demands(trace: Trace, cluster: Cluster) -> tuple[list[Kind], Demands]:
+    """As a replay has them, wherever a policy would place jobs."""
+    lists = settle_lists(settle_partitions(trace.jobs, cluster), cluster)
+    kinds = kinds_of(cluster, lists.nodes)
+    return kinds, demands_of(lists.jobs, cluster, kinds, ANYWHERE)
 
 
 def _kinds(options: list[Option]) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from dovetail.domain.partition_lists import SEVERAL
 from dovetail.slurm.durations import NO_LIMIT
 from dovetail.slurm.sacct import spelled
 from dovetail.slurm.states import GOING
@@ -19,8 +20,6 @@ from dovetail.traces.tres import tres_columns
 
 # `--exclusive=user` and `=mcs` share nodes, if only with some.
 _EXCLUSIVE = r"(?:^|\s)--exclusive(?:\s|$)"
-_BY_NAME = r"\s(?:--nodelist|--exclude|-w|-x)[=\s]"
-_SEVERAL = r"\s(?:--partition[=\s]|-p\s*)[^\s,]+,\S"
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -60,7 +59,6 @@ def canonical(cells: Cells) -> RawTable:
             "allocated": allocated,
             "nodes": cells.numbers("NNodes"),
             "user": cells.names("User"),
-            "partition": cells.names("Partition").str.extract(r"^([^,]+)"),
             "qos": cells.names("QOS"),
             "priority": cells.numbers("Priority"),
             "name": cells.names("JobName"),
@@ -72,7 +70,12 @@ def canonical(cells: Cells) -> RawTable:
             "exclusive": exclusive,
             "constraint": cells.names("Constraints"),
             **_resources(allocated, requested, exclusive),
-            **submission_columns(cells.names("SubmitLine"), cells.times("Submit"), requested),
+            **submission_columns(
+                cells.names("SubmitLine"),
+                cells.times("Submit"),
+                requested,
+                cells.names("Partition"),
+            ),
         },
         {
             "id": "JobID",
@@ -87,6 +90,7 @@ def canonical(cells: Cells) -> RawTable:
     table.note(steps, "job step: left out", "job steps: left out")
     _leave_out(table)
     _note_waits(table)
+    _note_places(table)
     table.note(
         table.count(pl.col("eligible") > pl.col("submitted")),
         "job was held or waited for others first: it counts as submitted once eligible",
@@ -110,16 +114,19 @@ def _note_waits(table: RawTable) -> None:
         "task belongs to an array of which only some run at once",
         "tasks belong to arrays of which only some run at once",
     )
-    line = pl.col("submit_line")
+
+
+def _note_places(table: RawTable) -> None:
+    """Say how many jobs may run in several partitions, or not on all nodes of theirs."""
     table.note(
-        table.count(line.str.contains(_BY_NAME)),
-        "job asked for nodes by name, or not for some: a replay gives it any",
-        "jobs asked for nodes by name, or not for some: a replay gives them any",
+        table.count(pl.col("partition").str.contains(SEVERAL, literal=True)),
+        "job asked for several partitions: it may run in any of them",
+        "jobs asked for several partitions: they may run in any of theirs",
     )
     table.note(
-        table.count(line.str.contains(_SEVERAL)),
-        "job asked for several partitions: a replay keeps it to the one that it ran in",
-        "jobs asked for several partitions: a replay keeps them to the one that they ran in",
+        table.count(pl.col("nodelist").is_not_null() | pl.col("exclude").is_not_null()),
+        "job asked for nodes by name, or not for some",
+        "jobs asked for nodes by name, or not for some",
     )
 
 
