@@ -32,7 +32,6 @@ SKIPPED = {
     "annotate_types",
     "dump_parfor_diagnostics",
     "nopython_rewrites",
-    "generic_rewrites",
 }
 """Passes for what inner kernels do not have: closures, literals, exceptions with values."""
 
