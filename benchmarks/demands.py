@@ -30,7 +30,7 @@ RICC_NODES, RICC_MEMORY = 1024, 12.0
 """Nodes of eight processors, GB of each."""
 
 RICC_ORDERS = ("fcfs", "saf", "f1", "dovetail", "wfp3", "slurm-multifactor")
-RICC_JOBS, RICC_FEW_JOBS = 100_000, 5_000
+RICC_JOBS, RICC_PLANNED_JOBS = 100_000, (5_000, 20_000)
 """Of the trace, from its start; the second for ways of backfilling that plan every job."""
 
 DEMANDS = (10, 30, 100, 300, 1000)
@@ -61,8 +61,8 @@ def ricc(say: Callable[[str], None]) -> list[dict[str, Any]]:
     whole, rows = read_trace(path, repair=("all",)), []
     cases: list[tuple[str, BackfillRule, int]] = [
         *((order, Backfill.EASY, RICC_JOBS) for order in RICC_ORDERS),
-        ("fcfs", SlurmBackfill(), RICC_FEW_JOBS),
-        ("fcfs", Backfill.CONSERVATIVE, RICC_FEW_JOBS),
+        *(("fcfs", SlurmBackfill(), jobs) for jobs in RICC_PLANNED_JOBS),
+        *(("fcfs", Backfill.CONSERVATIVE, jobs) for jobs in RICC_PLANNED_JOBS),
     ]
     for order, backfill, jobs in cases:
         trace = whole.slice(0, jobs)

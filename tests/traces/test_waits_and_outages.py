@@ -129,6 +129,7 @@ def test_a_preempted_run_is_a_job_of_its_own_and_the_next_one_follows_it(tmp_pat
         ("sbatch -w ./hosts.txt x", Submission()),
         ("sbatch -pa train.sh -x gpu1 -w gpu2", Submission(partitions="a")),
         ("sbatch --exclude=gpu1 --exclude=gpu2 --wrap=run -w gpu3", Submission(exclude="gpu2")),
+        ("sbatch --exclusive train.sh -w gpu1", Submission()),
         ("sbatch -w", Submission()),
     ],
 )

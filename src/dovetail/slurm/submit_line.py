@@ -21,6 +21,12 @@ _THROTTLE = re.compile(r"""(?:\s--array[=\s]\s*|\s-a\s*)["']?[0-9,:-]+%([0-9]{1,
 _BEGIN = re.compile(r"""(?:\s--begin[=\s]\s*|\s-b\s*)["']?([^\s"']+)""")
 _LICENSES = re.compile(r"""(?:\s--licenses[=\s]\s*|\s-L\s*)["']?([^\s"']+)""")
 _LONG = {"-p": "--partition", "-w": "--nodelist", "-x": "--exclude"}
+_FLAGS = {
+    "-H", "-I", "-O", "-Q", "-W", "-s", "-v", "--contiguous", "--exclusive", "--hold",
+    "--no-requeue", "--overcommit", "--oversubscribe", "--parsable", "--quiet", "--requeue",
+    "--spread-job", "--wait",
+}  # fmt: skip
+"""Options whose next word is never their value, but the script's name."""
 _PARTITIONS = re.compile(r"[\w.,@+-]+")
 _HOSTS = re.compile(r"(?=.*[A-Za-z])[\w.,\[\]-]+")
 _LATER = re.compile(r"^now\+([0-9]{1,9})([a-z]*)$")
@@ -63,18 +69,14 @@ def submission_of(line: str) -> Submission:
 
 
 def _options(line: str) -> dict[str, str]:
-    """The options before the script, whose own may look alike; of two that are alike the last.
-
-    A word after an option is taken as its value, so that a script after `--exclusive` is missed
-    and its options are read, too.
-    """
+    """The options before the script, whose own may look alike; of two that are alike the last."""
     words, found = deque(line.split()[1:]), {}
     while words and words[0].startswith("-") and not words[0].startswith("--wrap"):
         word = words.popleft()
         name, told, value = (
             word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
         )
-        if not (told or value or (words and words[0].startswith("-"))):
+        if not (told or value or name in _FLAGS or (words and words[0].startswith("-"))):
             value = words.popleft() if words else ""
         found[_LONG.get(name, name)] = value.strip("\"'")
     return found
