@@ -47,6 +47,41 @@ def test_a_job_that_would_delay_the_blocked_one_does_not_pass_it() -> None:
     assert decide([*soon, *queue]).order == (12, 11)
 
 
+def test_cpus_that_a_job_without_gpus_holds_are_not_free_for_one_with() -> None:
+    # Each node has 64 CPUs: 4 are left, enough for 12, which ends long before 11 can start.
+    full = [running(n, f"p100-{n}", 0, limit=90_000, cpus=60.0) for n in (1, 2)]
+    queue = [waiting(11, limit=60, cpus=16.0), waiting(12, limit=900, cpus=2.0)]
+    assert decide(queue).order == (11, 12)
+    assert decide([*full, *queue]).order == (12, 11)
+
+
+def test_jobs_without_gpus_are_simulated_where_others_meet_them_and_left_alone() -> None:
+    machines = (node("p100-1"), node("cpu-1", 0, partitions=("gpu", "cpu")),
+                node("far-1", 0, partitions=("far",)))  # fmt: skip
+    jobs = [
+        running(1, "cpu-1", 0, cpus=64.0, partitions=("cpu",)),
+        running(2, "far-1", 0, cpus=64.0, partitions=("far",)),
+        waiting(11, 0, cpus=8.0),
+        waiting(12, 0, cpus=8.0, partitions=("far",)),
+        waiting(13, 1, cpus=8.0),
+        waiting(14, 0),  # asks for nothing that is counted
+    ]
+    shown = snapshot(jobs, machines)
+    queue = queue_window_of(shown)
+    assert [each.name for each in queue.cluster.nodes] == ["p100-1", "cpu-1"]
+    assert sorted(queue.ids.tolist()) == [1, 11, 13]
+    decision = Decider(Policy.parse("sjf"), ActConfig()).decide(shown)
+    assert decision.order == (13,)
+    assert decision.untouched[11] == selection.NO_GPU
+
+
+def test_cpus_that_running_jobs_share_are_not_taken_twice() -> None:
+    jobs = [running(n, "p100-1", 0, cpus=40.0) for n in (1, 2)]
+    queue = queue_window_of(snapshot([*jobs, waiting(11)]))
+    assert sorted(queue.ids.tolist()) == [1, 11]
+    assert queue.left_out == {2: "p100-1 has more in use than it has"}
+
+
 def test_equal_scores_go_as_they_came() -> None:
     queue = [waiting(11, ago=10), waiting(12, ago=30), waiting(13, ago=20)]
     assert decide([*BUSY, *queue]).order == (12, 13, 11)

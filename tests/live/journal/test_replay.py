@@ -23,6 +23,7 @@ from dovetail.live.journal import Happened, Journal, JournalError, Outcomes
 from dovetail.live.journal.records import Ended
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.snapshot import LiveJob, LiveNode, Snapshot
+from dovetail.live.twin.replay import as_simulated
 from dovetail.policies.policy import Policy
 from tests.builders import cluster_of, estimates_of, job, trace_of
 from tests.live.journal.builders import at, cycle, open_journal, run
@@ -144,6 +145,29 @@ def test_runs_of_a_requeued_job_are_told_apart_and_hopeless_records_are_counted(
         assert found.config["jobs_with_known_nodes"] == 2
         with pytest.raises(JournalError, match="no job with GPUs ended"):
             recorded_schedule(journal.past, 200.0, 300.0)
+
+
+def test_runs_without_gpus_are_there_for_whoever_asks(tmp_path: Path) -> None:
+    runs = (
+        run(1, 10.0), run(2, 10.0, gpus=0, cpus=8.0, hosts=("n0",)),
+        run(3, 10.0, gpus=0, cpus=6.0, nodes=2, hosts=("n0", "n1")),
+        run(4, 10.0, gpus=0, cpus=6.0, partition="far", hosts=("far",)),
+    )  # fmt: skip
+    ends = tuple(Ended(r.job, r.start, r.start + 5.0, "COMPLETED") for r in runs)
+    nodes = [
+        LiveNode("n0", "IDLE", gpus=8, cpus=16.0, partitions=("gpu",)),
+        LiveNode("n1", "IDLE", cpus=16.0, partitions=("gpu",)),
+        LiveNode("far", "IDLE", cpus=16.0, partitions=("far",)),
+    ]
+    with open_journal(tmp_path) as journal:
+        journal.record(cycle(60.0), at(60.0, nodes=nodes), None, (), Happened(runs, ends))
+        alone = recorded_schedule(journal.past, 0.0, 100.0)
+        found = recorded_schedule(journal.past, 0.0, 100.0, without_gpus=True)
+    assert (alone.trace.jobs.ids.tolist(), len(alone.cluster.nodes)) == (["1"], 1)
+    assert found.trace.jobs.ids.tolist() == ["1", "2", "3"]
+    assert [node.name for node in found.cluster.nodes] == ["n0", "n1"]
+    assert np.diff(found.chunk_offset).tolist() == [1, 1, 2]
+    assert len(as_simulated(found).trace) == 3
 
 
 def command(*arguments: object) -> tuple[int, str]:

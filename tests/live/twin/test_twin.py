@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail import load_trace
-from dovetail.domain.cluster import Cluster
+from dovetail.domain.cluster import Cluster, Node
 from dovetail.domain.errors import TraceError
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Bools
@@ -72,6 +72,26 @@ def test_the_twin_starts_from_the_jobs_that_run_and_wait() -> None:
     twin = compare_with_twin(real, float(real.trace.jobs.submit[500]), OURS, easy)
     assert twin.error == pytest.approx(0.0, abs=1e-9)
     assert twin.jobs == 1000
+
+
+def test_jobs_without_gpus_take_room_in_the_twin_and_are_not_counted() -> None:
+    easy = replace(slurm_order(SETTINGS), backfill=Backfill.EASY)
+    trace = recorded(easy).trace
+    rows = np.arange(len(trace)) % 3 == 0
+    jobs = replace(
+        trace.jobs,
+        gpus=np.where(rows, 0, trace.jobs.gpus),
+        nodes=np.where(rows, 0, trace.jobs.nodes),
+        cpus=np.where(rows, 24.0, 4.0),
+    )
+    nodes = tuple(Node(f"n{i}", 8, cpus=32.0) for i in range(4))
+    real = simulate(
+        Trace(jobs, "mixed"), Cluster(nodes), easy.ordering, easy.placement, easy.backfill,
+        Estimates("limit", jobs.limit), HISTORY,
+    )  # fmt: skip
+    twin = compare_with_twin(real, float(jobs.submit[300]), OURS, easy)
+    assert twin.error == pytest.approx(0.0, abs=1e-9)
+    assert twin.jobs == int((~rows[300:]).sum())
 
 
 def test_what_our_order_would_change_comes_with_an_interval() -> None:

@@ -1,4 +1,4 @@
-"""Thirty random faults: no job is lost, none keeps a factor, and the daemon is back by itself."""
+"""Twenty random faults: no job is lost, none keeps a factor, and the daemon is back by itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.live.chaos import run_chaos
 from tests.live.slurm import SMALL_LAYOUT, Options, why_not
 
-FAULTS, SEED = 30, 1
+FAULTS, SEED = 20, 1
 """Another seed is another story: `python -m tests.live.chaos --faults 100 --seed N` tells it."""
 
 

@@ -11,6 +11,9 @@
 
 Running jobs go in piece by piece, one row per node: Slurm splits jobs over nodes as it likes, and
 what counts is when each node becomes free. Jobs on nodes that are out of use free nothing.
+
+Jobs without GPUs are there, too, as far as they share nodes with others: they hold CPUs and memory
+that a job with GPUs needs. Nodes without GPUs are there where a partition has nodes with them.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Floats, Ints, JobColumns
 from dovetail.domain.trace import Trace
 from dovetail.live.cycle.gpu_speeds import GpuSpeeds
+from dovetail.live.cycle.running_pieces import RunningPiece, pieces_of
 from dovetail.live.cycle.waiting_table import SEVERAL, WaitingColumns, WaitingTable
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition, Snapshot
 from dovetail.simulator import Window
@@ -55,16 +59,6 @@ class QueueWindow:
     left_out: Mapping[int, str] = field(default_factory=dict)  # job -> why it has no row
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """What one running job holds on one node."""
-
-    job: LiveJob
-    node: int
-    gpus: int  # bits
-    count: int
-
-
 class QueueWindows:
     """Makes windows; keeps the cluster while nodes and partitions stay what they are, and jobs.
 
@@ -79,13 +73,18 @@ class QueueWindows:
 
     def of(self, snapshot: Snapshot) -> QueueWindow:
         """The state of this moment; ClusterError where there is nothing to decide."""
-        waiting = [job for job in snapshot.pending if job.gpus > 0]
-        cluster = self._cluster_of(snapshot, waiting)
+        cluster = self._cluster_of(snapshot)
+        shared = {part.name for part in cluster.partitions}
+        waiting = [
+            job
+            for job in snapshot.pending
+            if job.gpus > 0 or (job.cpus > 0 and SEVERAL.join(job.partitions) in shared)
+        ]
         index = {node.name: number for number, node in enumerate(cluster.nodes)}
-        pieces, left_out = _pieces(snapshot.running, index, cluster)
+        pieces, left_out = pieces_of(snapshot.running, index, cluster)
         jobs = [piece.job for piece in pieces] + waiting
         if not jobs:
-            raise ClusterError("no job runs or waits for GPUs: nothing to decide")
+            raise ClusterError("no job runs or waits on nodes with GPUs: nothing to decide")
         ids = np.fromiter(map(_ID, jobs), np.int64, len(jobs))
         told = self._estimate(jobs, snapshot.time)
         kinds = [self._speeds.kind_of(job) for job in jobs] if self._speeds.by_kind else []
@@ -96,7 +95,7 @@ class QueueWindows:
         return QueueWindow(cluster, window, ids[order], told.take(order), left_out)
 
     def _at_speed_one(
-        self, told: Estimates, pieces: Sequence[_Piece], cluster: Cluster
+        self, told: Estimates, pieces: Sequence[RunningPiece], cluster: Cluster
     ) -> Estimates:
         """What is told of running jobs is by the clock, on the GPUs that they have."""
         speeds = self._speeds
@@ -109,9 +108,9 @@ class QueueWindows:
         ]
         return replace(told, seconds=told.seconds * factor, reserve=told.reserve * factor)
 
-    def _cluster_of(self, snapshot: Snapshot, waiting: Sequence[LiveJob]) -> Cluster:
-        usable = [node for node in snapshot.usable_nodes if 1 <= node.gpus <= MAX_GPUS_PER_NODE]
-        unions = {job.partitions for job in waiting if len(job.partitions) > 1}
+    def _cluster_of(self, snapshot: Snapshot) -> Cluster:
+        usable = _usable(snapshot)
+        unions = {job.partitions for job in snapshot.pending if len(job.partitions) > 1}
         hardware = [(n.name, n.gpus, n.gpu_type, n.cpus, n.memory_gb, n.partitions) for n in usable]
         key = (hardware, snapshot.partitions, unions)
         if key != self._key or self._cluster is None:
@@ -126,14 +125,40 @@ def queue_window_of(snapshot: Snapshot, estimate: Estimate | None = None) -> Que
     return QueueWindows(estimate).of(snapshot)
 
 
+def _usable(snapshot: Snapshot) -> list[LiveNode]:
+    """Nodes with GPUs, and those without on which their partitions' jobs may run as well."""
+    nodes = [node for node in snapshot.usable_nodes if node.gpus <= MAX_GPUS_PER_NODE]
+    if all(node.gpus > 0 for node in nodes):
+        return nodes
+    beside = {name for node in nodes if node.gpus > 0 for name in node.partitions}
+    return [
+        node
+        for node in nodes
+        if node.gpus > 0 or (node.cpus > 0 and not beside.isdisjoint(node.partitions))
+    ]
+
+
 def cluster_of(
     usable: Sequence[LiveNode],
     partitions: Sequence[LivePartition],
     unions: Iterable[tuple[str, ...]] = (),
 ) -> Cluster:
-    """The nodes that Slurm would use, with partitions and the unions that jobs ask for."""
-    if not usable:
+    """The nodes that Slurm would use, with partitions and the unions that jobs ask for.
+
+    Where CPUs and memory make too many kinds of nodes, they are left out, and nodes without GPUs.
+    """
+    with_gpus = [node for node in usable if node.gpus > 0]
+    if not with_gpus:
         raise ClusterError("no node with GPUs is in use: nothing to decide")
+    cluster = _cluster(usable, partitions, unions)
+    return cluster if _few_kinds(cluster) else _coarse(_cluster(with_gpus, partitions, unions))
+
+
+def _cluster(
+    usable: Sequence[LiveNode],
+    partitions: Sequence[LivePartition],
+    unions: Iterable[tuple[str, ...]],
+) -> Cluster:
     index = {node.name: number for number, node in enumerate(usable)}
     members = {
         part.name: frozenset(index[name] for name in part.nodes if name in index)
@@ -147,7 +172,7 @@ def cluster_of(
         found = [members[name] for name in names if name in members]
         members[SEVERAL.join(names)] = frozenset().union(*found)
     weight = {part.name: float(part.priority) for part in partitions}
-    cluster = Cluster(
+    return Cluster(
         tuple(map(_node, usable)),
         tuple(
             Partition(name, inside, weight.get(name, 1.0))
@@ -156,7 +181,6 @@ def cluster_of(
         ),
         name="live",
     )
-    return cluster if _few_kinds(cluster) else _coarse(cluster)
 
 
 def _node(node: LiveNode) -> Node:
@@ -177,7 +201,7 @@ def _few_kinds(cluster: Cluster) -> bool:
 
 
 def _coarse(cluster: Cluster) -> Cluster:
-    """Without CPUs and memory, which make too many kinds of nodes; GPUs are what is short."""
+    """GPUs are what is short."""
     return replace(
         cluster,
         nodes=tuple(replace(node, cpus=math.inf, memory_gb=math.inf) for node in cluster.nodes),
@@ -195,48 +219,10 @@ def by_limit(jobs: Sequence[LiveJob]) -> Floats:
     return np.where((seconds > 0) & (seconds <= TEN_YEARS), seconds, NO_LIMIT)
 
 
-def _pieces(
-    running: Iterable[LiveJob], index: Mapping[str, int], cluster: Cluster
-) -> tuple[list[_Piece], dict[int, str]]:
-    """Which GPUs running jobs hold: which ones does not matter, how many on each node does."""
-    free = [(1 << node.gpus) - 1 for node in cluster.nodes]
-    pieces: list[_Piece] = []
-    left_out: dict[int, str] = {}
-    for job in running:
-        if job.gpus <= 0 or not job.hosts:
-            continue
-        for host, count in zip(job.hosts, _spread(job), strict=True):
-            number = index.get(host)
-            if number is None or count == 0:
-                continue
-            if free[number].bit_count() < count:
-                left_out[job.id] = f"Slurm says that {host} has more GPUs in use than it has"
-                continue
-            bits = _lowest(free[number], count)
-            free[number] ^= bits
-            pieces.append(_Piece(job, number, bits, count))
-    return pieces, left_out
-
-
-def _spread(job: LiveJob) -> tuple[int, ...]:
-    if job.host_gpus:
-        return job.host_gpus
-    each, more = divmod(job.gpus, len(job.hosts))
-    return tuple(each + (i < more) for i in range(len(job.hosts)))
-
-
-def _lowest(bits: int, count: int) -> int:
-    taken = 0
-    for _ in range(count):
-        taken |= bits & -bits
-        bits &= bits - 1
-    return taken
-
-
 def _window(
     snapshot: Snapshot,
     cluster: Cluster,
-    pieces: Sequence[_Piece],
+    pieces: Sequence[RunningPiece],
     waiting: Sequence[LiveJob],
     table: WaitingTable,
     seconds: Floats,
@@ -261,7 +247,7 @@ def _window(
         ids=_ids(pieces, waiting, cluster, order),
         limit=limit[order],
         # One node is what a job on one node gets anyway.
-        nodes=np.where((nodes > 1) & (nodes <= gpus), nodes, 0),
+        nodes=np.where((nodes > 1) & ((nodes <= gpus) | (gpus == 0)), nodes, 0),
         cpus=columns.cpus,
         memory=columns.memory,
         gpu_type=table.gpu_types.names(columns.gpu_type),
@@ -288,11 +274,11 @@ def _window(
 
 
 def _piece_columns(
-    pieces: Sequence[_Piece], cluster: Cluster, table: WaitingTable
+    pieces: Sequence[RunningPiece], cluster: Cluster, table: WaitingTable
 ) -> WaitingColumns:
     """What running jobs hold on one node each, of the type of that node, wherever they may run."""
-    part = [piece.count / max(1, piece.job.gpus) for piece in pieces]
-    types = [cluster.nodes[piece.node].gpu_type for piece in pieces]
+    part = [piece.share for piece in pieces]
+    types = [cluster.nodes[piece.node].gpu_type if piece.count else "" for piece in pieces]
     return WaitingColumns(
         submit=np.array([piece.job.submit for piece in pieces], np.float64),
         gpus=np.array([piece.count for piece in pieces], np.int64),
@@ -307,7 +293,7 @@ def _piece_columns(
 
 
 def _ids(
-    pieces: Sequence[_Piece], waiting: Sequence[LiveJob], cluster: Cluster, order: Ints
+    pieces: Sequence[RunningPiece], waiting: Sequence[LiveJob], cluster: Cluster, order: Ints
 ) -> list[str]:
     names = cluster.nodes
     ids = [f"{piece.job.id}@{names[piece.node].name}" for piece in pieces]
@@ -316,7 +302,7 @@ def _ids(
 
 
 def _own_priorities(
-    snapshot: Snapshot, pieces: Sequence[_Piece], waiting: Sequence[LiveJob]
+    snapshot: Snapshot, pieces: Sequence[RunningPiece], waiting: Sequence[LiveJob]
 ) -> Floats:
     """What Slurm alone would give each job."""
     of_waiting = map(snapshot.own_priorities.get, map(_ID, waiting), map(_PRIORITY, waiting))

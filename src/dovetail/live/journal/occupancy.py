@@ -48,7 +48,7 @@ def _take(
     taken = []
     for host, count in zip(run.hosts, counts, strict=True):
         node = number.get(host)
-        if node is None or count < 1:
+        if node is None or (count < 1 and run.gpus > 0):
             continue
         free = whole[node] & ~used[node]
         bits = _lowest(free, count)

@@ -25,18 +25,25 @@ RECORDED = "recorded"
 
 
 def recorded_schedule(
-    past: JournalReader, since: float, until: float, unfinished: Iterable[EndedRun] = ()
+    past: JournalReader,
+    since: float,
+    until: float,
+    unfinished: Iterable[EndedRun] = (),
+    without_gpus: bool = False,
 ) -> Schedule:
     """Runs on GPUs that ended within these times; a run of a requeued job is a job of its own.
 
-    `unfinished`: runs that are to count as well, with the ends that are expected of them.
+
+    `unfinished`: runs that are to count as well, with the ends that are expected of them;
+    `without_gpus`: those without GPUs as well, where their partition has nodes with them.
     """
-    runs, notes = _usable(chain(past.ended(since, until), unfinished))
-    if not runs:
+    cluster = _cluster([shape for _, shape in past.shapes(until)], past, without_gpus)
+    beside = _counted_partitions(cluster) if without_gpus else frozenset()
+    runs, notes = _usable(chain(past.ended(since, until), unfinished), beside)
+    if not any(ended.run.gpus > 0 for ended in runs):
         raise JournalError(
             f"{past.path}: no job with GPUs ended in that time; name a longer one with --since"
         )
-    cluster = _cluster([shape for _, shape in past.shapes(until)], past)
     runs.sort(key=lambda ended: ended.run.queued)
     trace = Trace(_columns(runs).build(), past.path.name, tuple(notes))
     chunks, fragmentation = occupy(runs, cluster)
@@ -75,13 +82,22 @@ def _active_share(runs: Sequence[EndedRun]) -> float:
     return sum(ended.run.mode == Mode.ACTIVE.value for ended in runs) / max(1, len(runs))
 
 
-def _usable(found: Iterable[EndedRun]) -> tuple[list[EndedRun], list[str]]:
-    """Runs that a schedule can hold, and what was left out, in words."""
+def _counted_partitions(cluster: Cluster) -> frozenset[str]:
+    """Those with a node that says how many CPUs it has."""
+    counted = {number for number, node in enumerate(cluster.nodes) if node.cpus < math.inf}
+    return frozenset(part.name for part in cluster.partitions if part.nodes & counted)
+
+
+def _usable(found: Iterable[EndedRun], beside: frozenset[str]) -> tuple[list[EndedRun], list[str]]:
+    """Runs that a schedule can hold, and what was left out, in words.
+
+    beside: partitions whose runs without GPUs are kept.
+    """
     runs: list[EndedRun] = []
     without_gpus = without_times = 0
     for ended in found:
         run = ended.run
-        if run.gpus < 1:
+        if run.gpus < 1 and not (run.cpus > 0 and run.partition in beside):
             without_gpus += 1
         elif not (run.queued <= run.start <= ended.end <= run.start + TEN_YEARS):
             without_times += 1
@@ -103,7 +119,7 @@ def _columns(runs: Sequence[EndedRun]) -> JobColumns:
         run=[ended.end - ended.run.start for ended in runs],
         gpus=[run.gpus for run in jobs],
         limit=[run.limit if 0 < run.limit <= TEN_YEARS else math.nan for run in jobs],
-        nodes=[run.nodes if run.nodes <= run.gpus else 0 for run in jobs],
+        nodes=[run.nodes if run.nodes <= run.gpus or run.gpus < 1 else 0 for run in jobs],
         cpus=[run.cpus for run in jobs],
         memory=[run.memory_gb for run in jobs],
         gpu_type=[run.gpu_type or None for run in jobs],
@@ -131,15 +147,24 @@ def _distinct(labels: Sequence[str]) -> list[str]:
     return names
 
 
-def _cluster(shapes: Sequence[ClusterShape], past: JournalReader) -> Cluster:
-    """All nodes with GPUs that there ever were, each as it was last."""
+def _cluster(shapes: Sequence[ClusterShape], past: JournalReader, without_gpus: bool) -> Cluster:
+    """All nodes with GPUs that there ever were, each as it was last.
+
+    without_gpus: nodes without GPUs of the same partitions as well.
+    """
     last: dict[str, NodeShape] = {}
     priorities: dict[str, int] = {}
     for shape in shapes:
         last.update({node.name: node for node in shape.nodes})
         priorities.update(shape.priorities)
-    kept = [node for node in last.values() if 1 <= node.gpus <= MAX_GPUS_PER_NODE]
-    if not kept:
+    beside = {name for node in last.values() if node.gpus > 0 for name in node.partitions}
+    kept = [
+        node
+        for node in last.values()
+        if 1 <= node.gpus <= MAX_GPUS_PER_NODE
+        or (without_gpus and node.gpus == 0 < node.cpus and beside & set(node.partitions))
+    ]
+    if not any(node.gpus > 0 for node in kept):
         raise JournalError(f"{past.path}: holds no cluster with GPUs up to that time")
     members: dict[str, set[int]] = {}
     for index, node in enumerate(kept):

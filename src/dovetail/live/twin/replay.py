@@ -58,6 +58,7 @@ def twin_waits(
     by_slurm, by_ours = replay.waits(slurm), replay.waits(told)
     by_whole = by_ours if told.ordering is ours.ordering else replay.waits(ours)
     own = window.own & np.isfinite(real) & np.isfinite(by_slurm) & np.isfinite(by_ours)
+    own &= window.trace.jobs.gpus > 0  # others take room, and are left alone
     return TwinWaits(
         window.trace.jobs, own, real, by_slurm, by_ours, by_whole, active, replay.pause
     )
@@ -136,6 +137,8 @@ def _laid(recorded: Schedule, job: int, node: int) -> list[int]:
     """GPUs per node as the simulator lays a job that begins on this node."""
     jobs = recorded.trace.jobs
     gpus, nodes = int(jobs.gpus[job]), int(jobs.nodes[job])
+    if not gpus:
+        return [0] * max(1, nodes)
     if nodes:
         each, more = divmod(gpus, nodes)
         return [each + (i < more) for i in range(nodes)]

@@ -70,7 +70,7 @@ def unfinished_runs(
     return ends + [
         EndedRun(run, now + usual.of(job.limit), UNFINISHED)
         for job in waiting
-        if job.gpus > 0 and not job.held and not job.reason.startswith(NOT_ITS_TURN)
+        if not job.held and not job.reason.startswith(NOT_ITS_TURN)
         for run in [_from_now(job, now, mode)] * job.tasks
     ]
 

@@ -57,7 +57,7 @@ def _waits(
     # Jobs of a day before are read as well: they ran or waited when the window begins.
     usual = UsualRun.of_ended(past.ended(since - DAY, until))
     unfinished = unfinished_runs(usual, past.unended(), waiting, until, mode)
-    recorded = recorded_schedule(past, since - DAY, until, unfinished)
+    recorded = recorded_schedule(past, since - DAY, until, unfinished, without_gpus=True)
     order = Order(ordering, placement)
     return twin_waits(recorded, since, order, slurm_order(settings), until)
 
