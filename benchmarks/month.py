@@ -3,8 +3,10 @@
     python -m benchmarks.run month
 
 2,000 nodes of 8 GPUs, 64 CPUs and 512 GB; a third of the jobs asks for CPUs only. 200 users, each
-with a limit of its own, so that hardly two users' jobs ask for the same. The text that sacct would
-give is written first; what is timed is its import and the replay.
+with a limit of its own, so that hardly two users' jobs ask for the same. One job in ten goes to a
+partition of a higher tier, one in fifty depends on another, one in twenty is of an array with a
+throttle. 300 nodes fail or are drained, and 200 are reserved for a night. The text that sacct
+would give is written first; what is timed is its import and the replay.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ import polars as pl
 
 from benchmarks.simulator import queue_depth
 from benchmarks.workloads import GPUS_PER_NODE, synthetic
-from dovetail.domain.cluster import Cluster, Node
+from dovetail.domain.cluster import Cluster, Node, Partition
 from dovetail.domain.limits import Each, Limit
+from dovetail.domain.outages import NodeReservation, Outage, OutageState
 from dovetail.domain.policy import Backfill
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
@@ -35,15 +38,36 @@ CPUS, MEMORY = 64, 512
 USER_GPUS, USER_CPUS = 1024, 8192
 """The most that a user may have at once."""
 
+OUTAGES, RESERVED = 300, 200
+"""Nodes that fail or are drained once, and nodes that are reserved for a night."""
+ARRAY, THROTTLE = 20, 5
+"""Tasks of an array, and how many of them run at once."""
+BEGIN, HOUR, DAY = 1_700_000_000, 3600.0, 86_400.0
 ORDERS = ("fcfs", "saf")
 
 
-def site() -> Cluster:
+def site(days: float) -> Cluster:
+    random, everywhere = np.random.default_rng(1), frozenset(range(NODES))
+    broken = random.choice(NODES, OUTAGES, replace=False).tolist()
+    starts = BEGIN + DAY * days * random.random(OUTAGES)
+    lengths = HOUR * random.exponential(12.0, OUTAGES)
+    night = BEGIN + DAY * round(days / 2)
     return Cluster(
         tuple(Node(f"n{i}", GPUS_PER_NODE, cpus=CPUS, memory_gb=MEMORY) for i in range(NODES)),
+        (Partition("batch", everywhere), Partition("urgent", everywhere, tier=2)),
         name=f"{NODES}x{GPUS_PER_NODE}",
         limits=(Limit(each=Each.USER, gpus=USER_GPUS, cpus=USER_CPUS),),
-    )
+        outages=tuple(
+            Outage(frozenset({node}), start, start + length, state)
+            for node, start, length, state in zip(
+                broken, starts.tolist(), lengths.tolist(), OUTAGES * tuple(OutageState),
+                strict=False,
+            )
+        ),
+        reservations=(
+            NodeReservation(frozenset(range(RESERVED)), night, night + 8 * HOUR, "upkeep"),
+        ),
+    )  # fmt: skip
 
 
 def write_sacct(path: Path, jobs: int, load: float) -> None:
@@ -55,12 +79,18 @@ def write_sacct(path: Path, jobs: int, load: float) -> None:
     per_cpu = np.where(cpus_only, 2 ** random.integers(1, 4, jobs), random.integers(2, 8, jobs))
     submit, run = drawn.submit.astype(np.int64), np.maximum(1, drawn.run.astype(np.int64))
     limit = np.ceil(run * random.uniform(1.0, 8.0, jobs) / 60).astype(np.int64)
+    number = np.arange(1, jobs + 1)
+    in_array = number // ARRAY % ARRAY == 0
     frame = pl.DataFrame(
         {
-            "JobID": np.arange(1, jobs + 1),
+            "number": number,
+            "array": np.where(in_array, number // ARRAY * ARRAY, 0),
+            "task": number % ARRAY,
+            "before": np.where(number % 50 == 7, number - 3, 0),
+            "Partition": np.where(number % 10 == 3, "urgent", "batch"),
             "User": random.integers(USERS, size=jobs),
-            "Submit": 1_700_000_000 + submit,
-            "Start": 1_700_000_000 + submit,
+            "Submit": BEGIN + submit,
+            "Start": BEGIN + submit,
             "ElapsedRaw": run,
             "TimelimitRaw": limit,
             "cpus": cpus,
@@ -70,12 +100,22 @@ def write_sacct(path: Path, jobs: int, load: float) -> None:
     )
     tres = pl.format("cpu={},mem={}G", "cpus", "memory")
     with_gpus = pl.format("cpu={},mem={}G,gres/gpu={}", "cpus", "memory", "gpus")
+    of_array, depends = pl.col("array") > 0, pl.col("before") > 0
     frame.select(
-        pl.col("JobID"),
+        pl.when(of_array)
+        .then(pl.format("{}_{}", "array", "task"))
+        .otherwise(pl.format("{}", "number"))
+        .alias("JobID"),
         pl.format("u{}", "User").alias("User"),
-        pl.col("Submit", "Start", "ElapsedRaw", "TimelimitRaw"),
+        pl.col("Partition", "Submit", "Start", "ElapsedRaw", "TimelimitRaw"),
         pl.lit("COMPLETED").alias("State"),
         pl.when(pl.col("gpus") > 0).then(with_gpus).otherwise(tres).alias("ReqTRES"),
+        pl.when(of_array)
+        .then(pl.lit(f"sbatch -a 0-{ARRAY - 1}%{THROTTLE} a.sh"))
+        .when(depends)
+        .then(pl.format("sbatch --dependency=afterany:{} a.sh", "before"))
+        .otherwise(pl.lit("sbatch a.sh"))
+        .alias("SubmitLine"),
     ).write_csv(path, separator="|", quote_style="never")
 
 
@@ -87,11 +127,11 @@ def run(say: Callable[[str], None] = print, jobs: int = JOBS, load: float = 1.2)
         trace = read_trace(path)
         imported = time.perf_counter() - began[0], time.process_time() - began[1]
     say(f"import of {len(trace):,} jobs: {imported[0]:.1f} s, {imported[1]:.1f} s of processor")
-    rows = []
+    rows, days = [], float(np.ptp(trace.jobs.submit)) / DAY
     for order in ORDERS:
         began = time.perf_counter(), time.process_time()
         found = simulate(
-            trace, site(), ORDERINGS[order], PLACEMENTS["best-fit"], Backfill.EASY,
+            trace, site(days), ORDERINGS[order], PLACEMENTS["best-fit"], Backfill.EASY,
             make_estimates(trace, "limit"),
         )  # fmt: skip
         row = {
@@ -112,7 +152,9 @@ def run(say: Callable[[str], None] = print, jobs: int = JOBS, load: float = 1.2)
     return {
         "jobs": len(trace),
         "nodes": NODES,
-        "days": round(float(np.ptp(trace.jobs.submit)) / 86_400, 1),
+        "days": round(days, 1),
+        "outages": OUTAGES,
+        "notes": list(trace.notes),
         "import_seconds": round(imported[0], 1),
         "import_processor_seconds": round(imported[1], 1),
         "replays": rows,

@@ -12,6 +12,7 @@ from dovetail.simulator.kernel.reservations import spares
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     demand,
+    hold,
     kind,
     large,
     member,
@@ -38,23 +39,36 @@ def admissible(w: World, number: int, chunk: Chunk, end: float) -> bool:
 
 
 @inner
-def enough_nodes(w: World, at: int, end: float, wanted: int) -> bool:
-    """Whether so many nodes may take a chunk of a shape; no node need be looked at."""
+def count_nodes(w: World, at: int, end: float, wanted: int) -> int:
+    """How many nodes may take a chunk of a shape, as far as it takes to see whether these are
+    enough; no node need be looked at."""
     this = shape(w, at)
     found = free_nodes(w, at)
     for i in range(w.reservation_count):
         if found < wanted:
-            return False
+            return found
         held = reservation(w, i)
         if held.time < end and held.kinds & this.kinds and not _spares_any(held, wanted):
             found -= lost_nodes(w, i, at)
-    return found >= wanted
+    return found
 
 
 @inner
 def _spares_any(held: Reservation, wanted: int) -> bool:
     """Whether the reserved job can do without any so many nodes."""
     return held.spare_large >= wanted and held.spare_small >= wanted
+
+
+@inner
+def _kept_nodes(w: World, kinds: int, chunk: Chunk, end: float) -> int:
+    """Nodes with room for a chunk now that somebody is to have before `end`."""
+    found = 0
+    for i in range(w.hold_count):
+        number = hold(w, i).node
+        here = node(w, number)
+        if here.hold == i and kinds >> here.kind & 1 and fits(here, chunk):
+            found += not is_unplanned(w, number, w.now, end)
+    return found
 
 
 @inner
@@ -75,10 +89,18 @@ def _has_room(w: World, at: int, kinds: int, chunk: Chunk, end: float, wanted: i
     """Whether so many nodes may take a chunk, whatever else is promised or planned."""
     if w.promising:
         return part_calls.enough_room(w, kinds, chunk, end, wanted) != 0
-    if not enough_nodes(w, at, end, wanted):
+    found = count_nodes(w, at, end, wanted)
+    if found < wanted:
         return False
-    if end <= w.first_hold and w.closed_kinds & kinds == 0:
-        return True
+    if w.closed_kinds & kinds == 0:
+        if end <= w.first_hold:
+            return True
+        # Few nodes are kept: looking at all others, too, was most of a replay with upkeep ahead.
+        kept = _kept_nodes(w, kinds, chunk, end)
+        if found - kept >= wanted:
+            return True
+        if free_nodes(w, at) - kept < wanted:
+            return False
     return _enough_by_scan(w, kinds, chunk, end, wanted)
 
 

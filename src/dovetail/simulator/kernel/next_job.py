@@ -6,7 +6,7 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import part_calls, turns
-from dovetail.simulator.kernel.admission import demand_fits, enough_nodes
+from dovetail.simulator.kernel.admission import count_nodes, demand_fits
 from dovetail.simulator.kernel.needs import is_met, next_need, next_short_need
 from dovetail.simulator.kernel.pass_opening import stand_in_order
 from dovetail.simulator.kernel.queue import (
@@ -138,7 +138,7 @@ def gather_passers(w: World, rules: Rules, reserved_kinds: int) -> None:
         this = need_chain(w, i)
         if this.options > 0:
             least = need(w, next_need(w, this, 0))
-            if enough_nodes(w, least.shape, math.inf, least.nodes):
+            if count_nodes(w, least.shape, math.inf, least.nodes) >= least.nodes:
                 _gather_met(w, rules, this, reserved_kinds)
             elif is_met(w, least):
                 _gather_short(w, rules, this, longest, reserved_kinds)

@@ -24,7 +24,7 @@ note_moment = part_call(World, "note_moment_part", void, int64, int64)
 happen = part_call(World, "happen_part", void, int64)
 withdraw = part_call(World, "withdraw_part", void, int64)
 reopening = part_call(World, "reopening_part", float64, int64, int64, int64, int64)
-common_begin = part_call(World, "common_begin_part", float64, int64, float64, float64)
+reserved_begin = part_call(World, "reserved_begin_part", float64, int64, float64, float64)
 count_unplanned = part_call(World, "count_unplanned_part", int64, int64, float64, float64)
 # the tree of accounts
 calculate_shares = part_call(World, "calculate_shares_part", void, float64)

@@ -83,8 +83,8 @@ def _reopening(world: int, number: int, gpus: int, cpus: int, memory: int) -> fl
     return closures.reopening(world_at(world), number, gpus, cpus, memory)
 
 
-def _common_begin(world: int, number: int, begin: float, length: float) -> float:
-    return node_space.common_begin(world_at(world), number, begin, length)
+def _reserved_begin(world: int, number: int, begin: float, length: float) -> float:
+    return node_space.reserved_begin(world_at(world), number, begin, length)
 
 
 def _count_unplanned(world: int, at: int, begin: float, end: float) -> int:
@@ -95,7 +95,7 @@ OUTAGES = (
     OptionalPart("happen_part", void(int64, int64), _happen),
     OptionalPart("withdraw_part", void(int64, int64), _withdraw),
     OptionalPart("reopening_part", float64(int64, int64, int64, int64, int64), _reopening),
-    OptionalPart("common_begin_part", float64(int64, int64, float64, float64), _common_begin),
+    OptionalPart("reserved_begin_part", float64(int64, int64, float64, float64), _reserved_begin),
     OptionalPart("count_unplanned_part", int64(int64, int64, float64, float64), _count_unplanned),
 )
 

@@ -54,8 +54,9 @@ def _earliest_option(w: World, number: int, estimate: float) -> tuple[int, float
     best, best_time = -1, math.inf
     for at in range(demand(w, number).option_first, demand(w, number).option_last):
         when, length = _ready(w, at), estimate / option(w, at).speed
-        if max(when, w.now) + length > w.first_hold:  # it may run into a node that is closed then
-            when = part_calls.common_begin(w, at, w.now, length)
+        if when < math.inf and max(when, w.now) + length > w.first_hold:
+            # It may run into a node that is closed then.
+            when = part_calls.reserved_begin(w, at, max(when, w.now), length)
         if best < 0 or when < best_time:
             best, best_time = at, when
     return best, best_time

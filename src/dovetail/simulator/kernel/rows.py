@@ -181,7 +181,7 @@ class World(Row):
     happen_part: int
     withdraw_part: int
     reopening_part: int
-    common_begin_part: int
+    reserved_begin_part: int
     count_unplanned_part: int
     calculate_shares_part: int
     charge_share_part: int

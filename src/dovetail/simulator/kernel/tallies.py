@@ -19,6 +19,7 @@ from dovetail.simulator.kernel.reservation_rows import ChunkShape, Reservation, 
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     bitmap,
+    hold,
     kind,
     large,
     level,
@@ -195,13 +196,13 @@ def _count_all(w: World, number: int, at: int) -> None:
 @inner
 def _usable_idle(w: World, held: Reservation, where: int) -> int:
     """Idle nodes of a kind that the reserved job could have; one that is barred costs nothing."""
-    whole = kind(w, where)
-    count = whole.idle
+    count = kind(w, where).idle
     if held.end > w.first_hold:
-        for at in range(whole.first, whole.last):
-            here = node(w, member(w, at).node)
-            if here.running == 0 and not here.closed:
-                count -= _is_barred(w, held, member(w, at).node)
+        for i in range(w.hold_count):
+            number = hold(w, i).node
+            here = node(w, number)
+            if here.hold == i and here.kind == where and here.running == 0 and not here.closed:
+                count -= _is_barred(w, held, number)
     return count
 
 
