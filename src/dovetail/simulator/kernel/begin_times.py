@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import profile
+from dovetail.simulator.kernel import profile, rooms
 from dovetail.simulator.kernel.claims import GAIN_LOG
 from dovetail.simulator.kernel.earliest import keep_earliest
 from dovetail.simulator.kernel.rows import Chunk, World
-from dovetail.simulator.kernel.state import candidate, gain, large, node_set, option, small
+from dovetail.simulator.kernel.state import (
+    candidate,
+    gain,
+    large,
+    node_set,
+    option,
+    small,
+)
 
 ANEW = -1
 """Gains seen by a job that has not been looked at yet."""
@@ -39,6 +46,29 @@ def earliest_begin(w: World, number: int, length: float, limit: float, seen: int
             best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
             limit = min(limit, best)
     return best
+
+
+@inner
+def gains_help(
+    w: World, number: int, length: float, limit: float, seen: int, job: int
+) -> bool:
+    """Whether a set that has got room back since takes a chunk of an option before a limit, or is
+    one where the job has claims."""
+    this = option(w, number)
+    for i in range(seen, w.gains):
+        at = gain(w, i % GAIN_LOG).node_set
+        here = node_set(w, at)
+        if here.claimant == job:
+            return True
+        if here.kinds & this.large_kinds:
+            begin = profile.next_begin(w, at, large(w, number), w.now, length, 1, limit)
+            if begin < limit:
+                return True
+        if this.few > 0 and here.kinds & this.small_kinds:
+            begin = profile.next_begin(w, at, small(w, number), w.now, length, 1, limit)
+            if begin < limit:
+                return True
+    return False
 
 
 @inner
@@ -83,17 +113,19 @@ def _nth_begin(
     w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int, limit: float
 ) -> float:
     """The n-th earliest of the times that suit the nodes."""
-    count = 0
+    count, latest = 0, limit
     for number in range(w.set_count):
+        if rooms.begins_by(w, number, chunk.gpus, length) >= latest:
+            continue
         here = node_set(w, number)
         if here.kinds & kinds == kinds and here.chunks > 1 and not w.eventful:
             return profile.next_begin(w, number, chunk, after, length, n, limit)
         if here.kinds & kinds == 0:
             continue
         for wanted in range(1, min(n, here.chunks) + 1):
-            latest = candidate(w, 0).time if count == n else limit
             begin = profile.next_begin(w, number, chunk, after, length, wanted, latest)
             if begin == math.inf:
                 break
             count = keep_earliest(w, count, n, begin)
+            latest = candidate(w, 0).time if count == n else limit
     return candidate(w, 0).time if count == n else math.inf

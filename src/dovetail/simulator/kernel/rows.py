@@ -160,6 +160,9 @@ class World(Row):
     hold_gaps: int  # [nodes] float64: the longest time between two that follow each other
     begins: int  # [nodes] float64: times that suit the nodes, in the search in hand
     node_sets: int  # [node sets] NodeSet
+    first_rooms: int  # [(most GPUs + 1) * node sets] float64: when a set first has so many left
+    last_rooms: int  # beside: from when on it always has
+    room_gaps: int  # beside: for how long at most before
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
     claims: int  # [parts] Claim
