@@ -31,7 +31,8 @@ def add_promises(tables: Tables, changing: set[int]) -> None:
     sizes = int(tables.world["most_gpus"][0]) + 1
     tables.first_rooms = np.full(sizes * len(sets), -np.inf)
     tables.last_rooms, tables.room_gaps = np.zeros((2, sizes * len(sets)))
-    for name in ("first_rooms", "last_rooms", "room_gaps", "node_sets", "steps", "promises", "claims", "gain_log"):
+    tables.claimants = np.full(len(sets), -1)
+    for name in ("claimants", "first_rooms", "last_rooms", "room_gaps", "node_sets", "steps", "promises", "claims", "gain_log"):
         tables.world[name] = getattr(tables, name).ctypes.data
     tables.world["set_count"] = len(sets)
     tables.use(PROMISES)
@@ -51,7 +52,6 @@ def _node_sets(tables: Tables, changing: list[int]) -> Table:
     np.bitwise_or.at(sets["kinds"], tables.nodes["node_set"], np.int64(1) << tables.nodes["kind"])
     np.add.at(sets["chunks"], tables.nodes["node_set"], 1)
     np.add.at(sets["gpus"], tables.nodes["node_set"], tables.nodes["gpus"])
-    sets["claimant"] = -1
     one = sets["chunks"] == 1
     for what in ("cpus", "memory"):
         sets[what] = np.where(one, tables.nodes[what][first], UNLIMITED)

@@ -11,6 +11,7 @@ from dovetail.simulator.kernel.earliest import keep_earliest
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     candidate,
+    claimants,
     gain,
     large,
     node_set,
@@ -49,25 +50,32 @@ def earliest_begin(w: World, number: int, length: float, limit: float, seen: int
 
 
 @inner
-def gains_help(
-    w: World, number: int, length: float, limit: float, seen: int, job: int
-) -> bool:
+def gains_help(w: World, number: int, length: float, limit: float, seen: int, job: int) -> bool:
     """Whether a set that has got room back since takes a chunk of an option before a limit, or is
     one where the job has claims."""
     this = option(w, number)
+    if _any_takes(w, this.large_kinds, large(w, number), length, limit, seen, job):
+        return True
+    return this.few > 0 and _any_takes(
+        w, this.small_kinds, small(w, number), length, limit, seen, job
+    )
+
+
+@inner
+def _any_takes(
+    w: World, kinds: int, chunk: Chunk, length: float, limit: float, seen: int, job: int
+) -> bool:
+    """The same for one kind of chunk: 50 sets for each waiting job after every end, of which nearly
+    none helps."""
+    owners, base = claimants(w), chunk.gpus * w.set_count
     for i in range(seen, w.gains):
         at = gain(w, i % GAIN_LOG).node_set
-        here = node_set(w, at)
-        if here.claimant == job:
+        if owners[at] == job:
             return True
-        if here.kinds & this.large_kinds:
-            begin = profile.next_begin(w, at, large(w, number), w.now, length, 1, limit)
-            if begin < limit:
-                return True
-        if this.few > 0 and here.kinds & this.small_kinds:
-            begin = profile.next_begin(w, at, small(w, number), w.now, length, 1, limit)
-            if begin < limit:
-                return True
+        if rooms.is_late(w, base + at, length, limit) or node_set(w, at).kinds & kinds == 0:
+            continue
+        if profile.next_begin(w, at, chunk, w.now, length, 1, limit) < limit:
+            return True
     return False
 
 
@@ -113,9 +121,9 @@ def _nth_begin(
     w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int, limit: float
 ) -> float:
     """The n-th earliest of the times that suit the nodes."""
-    count, latest = 0, limit
+    count, latest, base = 0, limit, chunk.gpus * w.set_count
     for number in range(w.set_count):
-        if rooms.begins_by(w, number, chunk.gpus, length) >= latest:
+        if rooms.is_late(w, base + number, length, latest):
             continue
         here = node_set(w, number)
         if here.kinds & kinds == kinds and here.chunks > 1 and not w.eventful:

@@ -15,7 +15,6 @@ class NodeSet(Row):
     memory: int
     first: int  # its steps from now on
     spent: int  # chunks already chosen for the job in hand
-    claimant: int  # the job that was last found to have claims here
 
 
 class Step(Row):

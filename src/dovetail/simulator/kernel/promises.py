@@ -10,6 +10,7 @@ from dovetail.simulator.kernel.begin_times import ANEW
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     claim,
+    claimants,
     closure,
     demand,
     job_facts,
@@ -162,7 +163,7 @@ def _may_gain(w: World, job: int) -> bool:
         return True
     at = kept.claim
     while at >= 0:
-        node_set(w, claim(w, at).node_set).claimant = job
+        claimants(w)[claim(w, at).node_set] = job
         at = claim(w, at).next
     for number in range(mine.option_first, mine.option_last):
         length = job_facts(w, job).reserve / option(w, number).speed

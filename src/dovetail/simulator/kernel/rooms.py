@@ -26,6 +26,15 @@ def forget(w: World, number: int) -> None:
 
 
 @inner
+def is_late(w: World, place: int, length: float, limit: float) -> bool:
+    """Whether a set is known not to have so many GPUs for so long before a limit."""
+    first = first_rooms(w)[place]
+    if first >= limit:
+        return True
+    return bool(first > UNKNOWN and length > room_gaps(w)[place] and last_rooms(w)[place] >= limit)
+
+
+@inner
 def begins_by(w: World, number: int, gpus: int, length: float) -> float:
     """A bound from below for the time at which a node set has so many GPUs for so long."""
     place = gpus * w.set_count + number

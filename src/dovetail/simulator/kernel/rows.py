@@ -160,6 +160,7 @@ class World(Row):
     hold_gaps: int  # [nodes] float64: the longest time between two that follow each other
     begins: int  # [nodes] float64: times that suit the nodes, in the search in hand
     node_sets: int  # [node sets] NodeSet
+    claimants: int  # [node sets] int64: the job that was last found to have claims there
     first_rooms: int  # [(most GPUs + 1) * node sets] float64: when a set first has so many left
     last_rooms: int  # beside: from when on it always has
     room_gaps: int  # beside: for how long at most before
