@@ -76,6 +76,10 @@ class Tables:
     promises: Table
     claims: Table
     gain_log: Table
+    claimants: Ints
+    first_rooms: Floats
+    last_rooms: Floats
+    room_gaps: Floats
 
     def __init__(
         self,

@@ -41,9 +41,9 @@ def earliest_begin(w: World, number: int, length: float, limit: float, seen: int
     kinds, chunk = this.large_kinds, large(w, number)
     if not anew:
         return _begin_on_gains(w, kinds, chunk, length, limit, seen)
-    best = math.inf
+    best, base = math.inf, chunk.gpus * w.set_count
     for at in range(w.set_count):
-        if node_set(w, at).kinds & kinds:
+        if not rooms.is_late(w, base + at, length, limit) and node_set(w, at).kinds & kinds:
             best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
             limit = min(limit, best)
     return best
@@ -87,10 +87,10 @@ def _begin_on_gains(
 
     Elsewhere nothing has become free since no earlier time was found.
     """
-    best = math.inf
+    best, base = math.inf, chunk.gpus * w.set_count
     for i in range(seen, w.gains):
         at = gain(w, i % GAIN_LOG).node_set
-        if node_set(w, at).kinds & kinds:
+        if not rooms.is_late(w, base + at, length, limit) and node_set(w, at).kinds & kinds:
             best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
             limit = min(limit, best)
     return best

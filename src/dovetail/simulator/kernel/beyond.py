@@ -1,7 +1,7 @@
-"""What a cycle of Slurm's backfill has found to begin beyond its window: who asks for more does, too.
+"""What a cycle of Slurm's backfill has found to begin beyond its window: who asks for more does.
 
-Within a cycle starts and plans only take room. In a deep queue most plans are left out: over RICC's
-first 35,000 jobs two of three, each of which went through all nodes several times.
+Within a cycle starts and plans only take room. In a deep queue many plans are left out: over RICC's
+first 40,000 jobs 2.0 of 5.0 million need no look at the nodes any more, where each took several.
 """
 
 from __future__ import annotations

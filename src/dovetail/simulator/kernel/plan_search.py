@@ -83,11 +83,13 @@ def _name_times(w: World, at: int, length: float) -> None:
         time = lasts[number] if held else begin
         times[number] = TO_SEE if walked else time
         between += walked
-    if between > 0:
-        for number in range(w.node_count):
-            if times[number] == TO_SEE:
-                begin = max(now, ready[base + number])
-                times[number] = _after_holds(w, number, begin, length)
+    number = 0
+    while between > 0:
+        if times[number] == TO_SEE:
+            begin = max(now, ready[base + number])
+            times[number] = _after_holds(w, number, begin, length)
+            between -= 1
+        number += 1
     if kinds + 1 != 1 << w.kind_count:
         for number in range(w.node_count):
             if kinds >> node(w, number).kind & 1 == 0:
@@ -143,11 +145,13 @@ def _agree(w: World, begin: float, length: float, wanted: int) -> bool:
         times[number] = TO_SEE if walked else time
         found += early & (not held)
         between += walked
-    if between > 0:
-        for number in range(w.node_count):
-            if times[number] == TO_SEE:
-                times[number] = _after_holds(w, number, begin, length)
-                found += times[number] == begin
+    number = 0
+    while between > 0:
+        if times[number] == TO_SEE:
+            times[number] = _after_holds(w, number, begin, length)
+            found += times[number] == begin
+            between -= 1
+        number += 1
     return found >= wanted and _pick_lowest(w, begin, wanted)
 
 

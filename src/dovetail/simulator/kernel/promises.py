@@ -155,8 +155,8 @@ def bring_forward(w: World, job: int) -> None:
 def _may_gain(w: World, job: int) -> bool:
     """Whether a set that has got room back might take a chunk of a job before its promise.
 
-    Its own sets might. To give back what a promise takes and to take it again, for every job after
-    every end, was TODO of a replay.
+    Its own sets might. What a promise takes was given back and taken again for every job after
+    every end: 22 million times for 10,000 jobs of RICC.
     """
     kept, mine = promise(w, job), demand(w, run_of(w, job).demand)
     if w.gains - kept.seen > claims.GAIN_LOG:

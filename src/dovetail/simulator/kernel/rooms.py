@@ -1,7 +1,7 @@
-"""When node sets have so many GPUs left at all, and for how long: what needs no look at their steps.
+"""When node sets have so many GPUs left at all, and for how long: no look at their steps is needed.
 
-Of the sets that RICC's gangs ask under conservative backfilling one in 26 has room in time: in 10,000
-jobs 188 million sets were gone through step by step, and as many again after ends.
+Of the sets that RICC's gangs ask under conservative backfilling one in 26 has room in time: for
+10,000 jobs 188 million sets were gone through step by step, and 128 million more after ends.
 """
 
 from __future__ import annotations
