@@ -27,7 +27,14 @@ from dovetail.domain.policy import (
     Varies,
 )
 from dovetail.simulator.fair_tree import add_tree, share_tables
-from dovetail.simulator.kernel import account_rows, promise_rows, queue_rows, reservation_rows, rows
+from dovetail.simulator.kernel import (
+    account_rows,
+    beyond,
+    promise_rows,
+    queue_rows,
+    reservation_rows,
+    rows,
+)
 from dovetail.simulator.kernel.openings import HEAPS
 from dovetail.simulator.kernel.parts import FACTS, LIMITS, SWITCHES
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
@@ -69,6 +76,10 @@ class Tables:
     promises: Table
     claims: Table
     gain_log: Table
+    claimants: Ints
+    first_rooms: Floats
+    last_rooms: Floats
+    room_gaps: Floats
 
     def __init__(
         self,
@@ -146,6 +157,10 @@ class Tables:
         self.part_table = new_table(rows.Part, parts)
         self.holds = new_table(promise_rows.Hold, parts)
         heaps = HEAPS if isinstance(backfill, SlurmBackfill) else 0
+        cycled = len(cluster.nodes) if isinstance(backfill, SlurmBackfill) else 0
+        self.first_holds, self.last_holds = np.full(cycled, np.inf), np.full(cycled, -np.inf)
+        self.hold_gaps, self.begins = np.zeros(cycled), np.zeros(cycled)
+        self.beyonds = new_table(promise_rows.Beyond, beyond.MOST)
         self.opening_heaps = new_table(promise_rows.OpeningHeap, heaps)
         self.openings = new_table(promise_rows.Opening, heaps * len(cluster.nodes))
         self.reservations = new_table(reservation_rows.Reservation, len(kinds))

@@ -13,6 +13,19 @@ from dovetail.simulator.kernel.parts import PROMISES
 from dovetail.simulator.kernel.promises import NO_PROMISE
 from dovetail.simulator.layout import UNLIMITED
 
+TABLES = (
+    "node_sets",
+    "steps",
+    "promises",
+    "claims",
+    "gain_log",
+    "claimants",
+    "first_rooms",
+    "last_rooms",
+    "room_gaps",
+)
+"""What only promises need."""
+
 
 def add_promises(tables: Tables, changing: set[int]) -> None:
     """Give a simulation what conservative backfilling needs; others do not pay for it.
@@ -28,7 +41,11 @@ def add_promises(tables: Tables, changing: set[int]) -> None:
     tables.promises["time"], tables.promises["claim"] = NO_PROMISE, -1
     tables.claims = new_table(promise_rows.Claim, parts)
     tables.gain_log = new_table(promise_rows.Gain, GAIN_LOG)
-    for name in ("node_sets", "steps", "promises", "claims", "gain_log"):
+    sizes = int(tables.world["most_gpus"][0]) + 1
+    tables.first_rooms = np.full(sizes * len(sets), -np.inf)
+    tables.last_rooms, tables.room_gaps = np.zeros((2, sizes * len(sets)))
+    tables.claimants = np.full(len(sets), -1)
+    for name in TABLES:
         tables.world[name] = getattr(tables, name).ctypes.data
     tables.world["set_count"] = len(sets)
     tables.use(PROMISES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import profile
+from dovetail.simulator.kernel import profile, rooms
 from dovetail.simulator.kernel.promise_rows import Candidate, Promise
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import candidate, claim, gain, large, node_set, option, small
@@ -71,8 +71,10 @@ def choose(w: World, kept: Promise, number: int) -> None:
 def _claim_chunks(w: World, kept: Promise, kinds: int, chunk: Chunk, wanted: int) -> None:
     """Of the node sets with room all the time, those that get it latest: so what is free long
     before stays whole for others. Then those with the fewest GPUs left, then the lower."""
-    count = 0
+    count, length = 0, kept.end - kept.time
     for number in range(w.set_count):
+        if rooms.begins_by(w, number, chunk.gpus, length) > kept.time:
+            continue
         if node_set(w, number).kinds & kinds == 0 or _has_claim(w, kept, number):
             continue
         chunks, since, gpus = profile.look(w, number, chunk, kept.time, kept.end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel import rooms
 from dovetail.simulator.kernel.allocation import fits
 from dovetail.simulator.kernel.promise_rows import NodeSet, Step
 from dovetail.simulator.kernel.rows import Chunk, World
@@ -20,6 +21,7 @@ def clear(w: World) -> None:
         this.first = _new_step(w, w.now, -1)
         idle = step(w, this.first)
         idle.gpus, idle.cpus, idle.memory = this.gpus, this.cpus, this.memory
+        rooms.forget(w, number)
 
 
 @inner
@@ -102,6 +104,7 @@ def give(
     _join(w, at)
     if before >= 0:
         _join(w, before)
+    rooms.forget(w, number)
 
 
 @inner
@@ -120,10 +123,14 @@ def next_begin(
 
     inf: it is not before `limit`.
     """
+    if rooms.begins_by(w, number, chunk.gpus, length) >= limit:
+        return math.inf
     this = node_set(w, number)
     at, since = _now(w, this), math.inf
     while at >= 0:
         have, until = step(w, at), _until(w, at)
+        if since == math.inf and have.time >= limit:
+            return math.inf
         if until > after:
             if _room(this, have, chunk) < wanted:
                 since = math.inf

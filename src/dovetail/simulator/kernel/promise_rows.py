@@ -82,3 +82,13 @@ class Opening(Row):
 
     time: float
     node: int
+
+
+class Beyond(Row):
+    """What a job asked for that is not to begin within the window of this cycle."""
+
+    large_shape: int
+    small_shape: int
+    many: int  # large chunks
+    every: int  # chunks
+    length: float

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import begin_times, claims, profile
+from dovetail.simulator.kernel import begin_times, claims, profile, rooms
 from dovetail.simulator.kernel.begin_times import ANEW
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     claim,
+    claimants,
     closure,
     demand,
     job_facts,
@@ -140,11 +141,35 @@ def bring_forward(w: World, job: int) -> None:
     kept = promise(w, job)
     if kept.seen == w.gains:
         return
+    if not _may_gain(w, job):
+        kept.seen = w.gains
+        return
     claims.count(w, kept, 1)
     seen = w.gains
     if not _promise_before(w, job, kept.time, kept.seen):
         claims.count(w, kept, -1)
     kept.seen = seen
+
+
+@inner
+def _may_gain(w: World, job: int) -> bool:
+    """Whether a set that has got room back might take a chunk of a job before its promise.
+
+    Its own sets might. What a promise takes was given back and taken again for every job after
+    every end: 22 million times for 10,000 jobs of RICC.
+    """
+    kept, mine = promise(w, job), demand(w, run_of(w, job).demand)
+    if w.gains - kept.seen > claims.GAIN_LOG:
+        return True
+    at = kept.claim
+    while at >= 0:
+        claimants(w)[claim(w, at).node_set] = job
+        at = claim(w, at).next
+    for number in range(mine.option_first, mine.option_last):
+        length = job_facts(w, job).reserve / option(w, number).speed
+        if begin_times.gains_help(w, number, length, kept.time, kept.seen, job):
+            return True
+    return False
 
 
 @inner
@@ -193,6 +218,8 @@ def enough_room(w: World, kinds: int, chunk: Chunk, end: float, wanted: int) -> 
     """Whether so many chunks of a job may start now on nodes of some kinds."""
     found = 0
     for number in range(w.set_count):
+        if rooms.begins_by(w, number, chunk.gpus, end - w.now) > w.now:
+            continue
         if node_set(w, number).kinds & kinds:
             chunks, _, _ = profile.look(w, number, chunk, w.now, end)
             found += chunks

@@ -38,6 +38,7 @@ class World(Row):
     reservation_count: int
     hold_count: int  # holds of this cycle
     opening_heap_count: int  # of this cycle
+    beyond_count: int  # found in this cycle
     search: int  # number of the search for nodes in hand
     mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
@@ -153,7 +154,16 @@ class World(Row):
     holds: int  # [parts] Hold
     opening_heaps: int  # [HEAPS] OpeningHeap
     openings: int  # [HEAPS * nodes] Opening
+    beyonds: int  # [beyond.MOST] Beyond
+    first_holds: int  # [nodes] float64, in a cycle: when the first hold of a node begins; inf: none
+    last_holds: int  # [nodes] float64: when the last one ends; -inf: none
+    hold_gaps: int  # [nodes] float64: the longest time between two that follow each other
+    begins: int  # [nodes] float64: times that suit the nodes, in the search in hand
     node_sets: int  # [node sets] NodeSet
+    claimants: int  # [node sets] int64: the job that was last found to have claims there
+    first_rooms: int  # [(most GPUs + 1) * node sets] float64: when a set first has so many left
+    last_rooms: int  # beside: from when on it always has
+    room_gaps: int  # beside: for how long at most before
     steps: int  # [2 * parts + 3 * node sets] Step
     promises: int  # [jobs] Promise
     claims: int  # [parts] Claim

@@ -6,7 +6,14 @@ import math
 from typing import Any
 
 from dovetail.compiled.functions import inner, kernel
-from dovetail.simulator.kernel import node_space, openings, part_calls, turns
+from dovetail.simulator.kernel import (
+    beyond,
+    node_space,
+    openings,
+    part_calls,
+    plan_search,
+    turns,
+)
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.calendar import refresh
 from dovetail.simulator.kernel.loop import go_to, next_time
@@ -79,6 +86,7 @@ def run_cycle(w: World, rules: Rules) -> bool:
         return False
     started, planned, looked_at, next_check = False, 0, 0, 0
     w.cycle += 1
+    plan_search.begin_cycle(w)
     turns.line_up(w)
     number = _next_job(w, rules)
     while number >= 0 and looked_at < w.cycle_jobs:
@@ -99,8 +107,10 @@ def run_cycle(w: World, rules: Rules) -> bool:
             pass_over(w, rules, number)
         looked_at += 1
         number = _next_job(w, rules)
+    plan_search.end_cycle(w)
     node_space.clear(w)
     openings.clear(w)
+    beyond.clear(w)
     turns.line_up_first_jobs(w)
     w.aside_count = 0
     return started
@@ -215,13 +225,17 @@ def _jobs_before(w: World, number: int, most: int) -> int:
 def _plan(w: World, job: int) -> None:
     """Hold whole nodes from when the job can start, both ends rounded outwards."""
     estimate, mine = job_facts(w, job).reserve, demand(w, run_of(w, job).demand)
-    refresh(w)
-    best, best_begin, picked = -1, math.inf, False
+    best, best_begin, picked = -1, w.now + w.cycle_window, False
     for number in range(mine.option_first, mine.option_last):
-        begin, picked = _begin(w, number, estimate / option(w, number).speed)
-        if begin < best_begin:
+        length = estimate / option(w, number).speed
+        if beyond.is_beyond(w, number, length):
+            continue
+        begin, picked = _begin(w, number, length)
+        if begin > w.now + w.cycle_window:
+            beyond.note(w, number, length)
+        elif best < 0 or begin < best_begin:
             best, best_begin = number, begin
-    if best_begin > w.now + w.cycle_window:
+    if best < 0:
         return
     length, step = estimate / option(w, best).speed, w.cycle_resolution
     if not picked or mine.option_last - mine.option_first > 1:
@@ -230,16 +244,20 @@ def _plan(w: World, job: int) -> None:
     end = math.ceil((best_begin + length) / step) * step
     for i in range(option(w, best).many + option(w, best).few):
         node_space.add_hold(w, node(w, i).picked, begin, end)
+        plan_search.note_holds(w, node(w, i).picked)
 
 
 @inner
 def _begin(w: World, number: int, length: float) -> tuple[float, bool]:
     """The earliest time at which an option can start, and whether its nodes are picked already."""
-    this, bound = option(w, number), w.now
-    if this.few == 0:
-        heap = openings.heap_of(w, this.large_shape, length)
-        if heap >= 0:
-            bound, picked = openings.earliest(w, heap, this.many)
-            if picked:
-                return bound, True
-    return node_space.common_begin(w, number, bound, length), False
+    refresh(w)
+    this = option(w, number)
+    if this.few > 0:
+        return node_space.common_begin(w, number, w.now, length), False
+    heap = openings.heap_of(w, this.large_shape, length)
+    if heap >= 0:
+        begin, picked = openings.earliest(w, heap, this.many)
+        if picked:
+            return begin, True
+    limit = w.now + w.cycle_window
+    return plan_search.common_begin(w, this.large_shape, length, this.many, limit), True

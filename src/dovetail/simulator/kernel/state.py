@@ -25,6 +25,7 @@ from dovetail.simulator.kernel.eligibility_rows import (
 )
 from dovetail.simulator.kernel.outage_rows import Closure, NodeChangeEvent
 from dovetail.simulator.kernel.promise_rows import (
+    Beyond,
     Candidate,
     Claim,
     Gain,
@@ -121,6 +122,7 @@ opening_heap = row_accessor(World, "opening_heaps", OpeningHeap)
 openings = row_accessor(World, "openings", Opening)
 gain = row_accessor(World, "gain_log", Gain)
 reservation = row_accessor(World, "reservations", Reservation)
+beyond = row_accessor(World, "beyonds", Beyond)
 
 _jobs = column_address(World, "jobs", numba.from_dtype(dtype_of(JobFacts)))
 _accounts = column_address(World, "accounts", numba.from_dtype(dtype_of(AccountFacts)))
@@ -135,6 +137,15 @@ gathered_rows = column_address(World, "gathered", types.int64)
 gathered_scores = column_address(World, "gathered_scores", types.float64)
 gathered_gates = column_address(World, "gathered_gates", types.float64)
 gathered_keeps = column_address(World, "gathered_keeps", types.float64)
+first_rooms = column_address(World, "first_rooms", types.float64)
+claimants = column_address(World, "claimants", types.int64)
+last_rooms = column_address(World, "last_rooms", types.float64)
+room_gaps = column_address(World, "room_gaps", types.float64)
+first_holds = column_address(World, "first_holds", types.float64)
+last_holds = column_address(World, "last_holds", types.float64)
+hold_gaps = column_address(World, "hold_gaps", types.float64)
+begins = column_address(World, "begins", types.float64)
+ready_column = column_address(World, "ready_times", types.float64)
 _seen = column_address(World, "seen", types.int64)
 _placement_parameters = column_address(World, "placement_parameters", types.float64)
 _history_groups = column_address(World, "history_groups", types.int64)
