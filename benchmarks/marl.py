@@ -20,8 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.forecasts import stored_forecast
 from benchmarks.marl_measures import (
     METRICS,
+    QUEUE,
     Told,
     Windows,
     loaded_part,
@@ -44,7 +46,11 @@ from dovetail.evaluation.unseen import Draws, first_unseen, kinds_known
 from dovetail.evaluation.warm_windows import BASE
 from dovetail.policies.learned.checkpoint import CARD_FILE, load_checkpoint, save_checkpoint
 from dovetail.policies.policy import Policy
+from dovetail.prediction.distribution import Distribution
+from dovetail.prediction.knowledge import Knowledge, is_predicted
+from dovetail.prediction.request import Request
 
+PREDICTOR = Request.parse("predicted").predictor
 MODELS = Path(__file__).parent / "models" / "marl"
 NINE = tuple(
     f"{order}@{place}"
@@ -114,13 +120,16 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
     for kind in kinds_known(site.trace):
         if kind not in size.knowledge.split(","):
             continue
-        start = _Start(site, open_history(site, kind), _choice(name, kind, site))
+        knowledge = _knowledge(site, kind)
+        history = open_history(site, kind, _forecast(knowledge, kind))
+        start = _Start(site, history, _choice(name, kind, history))
         trained = {
             f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size)
             for arm in arms
             for seed in range(size.half_seeds if ARMS[arm] else size.seeds)
         }
-        result["knowledge"][kind] = _measured(site, kind, trained, size)
+        draws = Draws(site.trace, kind, 0, 1, knowledge)
+        result["knowledge"][kind] = _measured(site, draws, trained, size)
         (MODELS / name).mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1, sort_keys=True)
         (MODELS / name / "result.json").write_text(text, encoding="utf-8")
@@ -134,10 +143,21 @@ class _Start(NamedTuple):
     choice: dict[str, Any]
 
 
-def _choice(name: str, kind: str, site: Site) -> dict[str, Any]:
-    """The best heuristic pair and estimates by the validation part: one for all arms and seeds."""
-    config = ChoiceConfig(estimates=kind)
-    train("choice", None, [site], MODELS / name / kind / "choice", config, _say)
+def _knowledge(site: Site, kind: str) -> Knowledge:
+    """With predictions that were made once, where the kind of knowledge is predictions."""
+    if not is_predicted(kind):
+        return Knowledge(site.trace)
+    return Knowledge(site.trace, {PREDICTOR: stored_forecast(site.trace, PREDICTOR)})
+
+
+def _forecast(knowledge: Knowledge, kind: str) -> Distribution | None:
+    return knowledge.forecast(PREDICTOR) if is_predicted(kind) else None
+
+
+def _choice(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
+    """The best heuristic pair and estimates by the known part: one for all arms and seeds."""
+    config, folder = ChoiceConfig(estimates=kind), MODELS / name / kind / "choice"
+    train("choice", None, [history.site], folder, config, _say, histories=[history])
     found: dict[str, Any] = load_checkpoint(MODELS / name / kind / "choice").card["choice"]
     return found
 
@@ -174,8 +194,8 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
     return path
 
 
-def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> dict[str, Any]:
-    draws, first = Draws(site.trace, kind, 0, 1), first_unseen(site.trace)
+def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) -> dict[str, Any]:
+    first = first_unseen(site.trace)
     chosen = load_checkpoint(next(iter(trained.values()))).card["choice"]
     told = _contestants(draws, chosen, trained)
     windows = Windows(_base(site, draws), first, size.windows)
@@ -189,8 +209,8 @@ def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> di
         means = zip(METRICS, warm[name].mean(axis=1).tolist(), strict=True)
         rows[name] |= {f"windows_{metric}": mean for metric, mean in means}
         rows[name]["loaded_utilisation"] = under_load(site, one)
-        _say(f"{kind}: {name}: {rows[name]}")
-    best = min(NINE, key=lambda name: rows[name]["windows_bsld"])
+        _say(f"{draws.spec}: {name}: {rows[name]}")
+    best = min(NINE, key=lambda name: rows[name]["queue_bsld"])
     loaded, _ = loaded_part(site.trace)
     return {
         "choice": chosen,
@@ -198,7 +218,8 @@ def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> di
         "rows": rows,
         "most_utilisation": most_utilisation(loaded, site.cluster.total_gpus),
         "against": {
-            part: _against(found, best) for part, found in (("unseen", blocks), ("windows", warm))
+            "unseen": _against(blocks, best, (*METRICS, *QUEUE)),
+            "windows": _against(warm, best, METRICS),
         },
         "training": {name: _training(path) for name, path in trained.items()},
     }
@@ -224,7 +245,7 @@ def _base(site: Site, draws: Draws) -> Schedule:
     return Run(site.trace, site.cluster, BASE, draws.of(BASE)[0]).replay()
 
 
-def _against(found: dict[str, Floats], best: str) -> dict[str, Any]:
+def _against(found: dict[str, Floats], best: str, metrics: tuple[str, ...]) -> dict[str, Any]:
     """Each arm, all of its seeds, against heuristics and the other arms; below 1 is better."""
     arms = sorted({name.rpartition("-")[0] for name in found if name[-1].isdigit()})
     of_arm = {
@@ -236,7 +257,7 @@ def _against(found: dict[str, Floats], best: str) -> dict[str, Any]:
         arm: {
             rival: {
                 metric: ratio_over_seeds(ours[:, i], theirs[..., i, :])
-                for i, metric in enumerate(METRICS)
+                for i, metric in enumerate(metrics)
             }
             for rival, theirs in (rivals | of_arm).items()
             if rival != arm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from dovetail.agents.history import Site
 from dovetail.agents.replays import rearranged
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.metrics import SHORT
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.report.charts import busy_share
@@ -22,6 +24,9 @@ from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate_window, warm_window
 
 METRICS = ("wait", "turnaround", "bsld")
+QUEUE = ("queue_wait", "queue_bsld")
+"""Of all jobs that wait while the unseen part lasts, whenever they came."""
+
 BLOCKS = 20
 """Blocks of consecutive jobs of the unseen part."""
 
@@ -39,17 +44,44 @@ class Told(NamedTuple):
 
 
 def on_unseen(site: Site, one: Told, first: int) -> tuple[dict[str, float], Floats]:
-    """Means over the jobs from row `first` on of a whole replay; means of blocks of them."""
+    """Means over the jobs from row `first` on of a whole replay, and of blocks of them.
+
+    Jobs from before that row that still wait pay in `QUEUE` alone; in `whole`, all jobs do.
+    """
     schedule = Run(site.trace, site.cluster, one.policy, one.estimates).replay()
     values = measure(schedule, first + np.flatnonzero(schedule.ran[first:]))
     submit = site.trace.jobs.submit
     row = dict(zip(METRICS, values.mean(axis=1).tolist(), strict=True))
     row["utilisation"] = float(busy_share(schedule, np.array([submit[first], submit[-1]]))[0])
     row["wait_p95"] = float(np.percentile(values[0], 95))
+    whole = measure(schedule, np.flatnonzero(schedule.ran)).mean(axis=1).tolist()
+    row |= {f"whole_{metric}": mean for metric, mean in zip(METRICS, whole, strict=True)}
     size = max(1, values.shape[1] // BLOCKS)
     count = values.shape[1] // size
     blocks = values[:, : count * size].reshape(len(METRICS), count, size).mean(axis=2)
-    return row, blocks
+    queue = queue_blocks(schedule, first, count)
+    row |= dict(zip(QUEUE, queue.mean(axis=1).tolist(), strict=True))
+    return row, np.concatenate((blocks, queue))
+
+
+def queue_blocks(schedule: Schedule, first: int, count: int) -> Floats:
+    """What all who wait are charged in spans of as many submissions each: [2, spans].
+
+    Whoever waits is charged a second of wait a second, and of slowdown a second over its run time.
+    So a policy pays for jobs that it left waiting before the first row, which its own jobs of
+    the part would hide.
+    """
+    ran, jobs = schedule.ran, schedule.trace.jobs
+    submit, start = jobs.submit[ran], schedule.start[ran]
+    slow = 1.0 / np.maximum(schedule.run[ran], SHORT)
+    edges = jobs.submit[np.linspace(first, len(jobs) - 1, count + 1).astype(int)]
+    found = np.empty((len(QUEUE), count))
+    for at, (begin, end) in enumerate(pairwise(edges.tolist())):
+        waited = np.maximum(0.0, np.minimum(start, end) - np.maximum(submit, begin))
+        found[:, at] = waited.sum(), (waited * slow).sum()
+    found *= count / max(1, len(jobs) - first)
+    found[1] += 1.0
+    return found
 
 
 class Windows:

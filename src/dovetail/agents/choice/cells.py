@@ -70,12 +70,18 @@ class CellsOfSite:
     numbers: tuple[int, ...]
 
 
-def open_history(site: Site, estimates: str) -> SiteHistory:
-    """The known part of a history. Predictions are made once, for all that is played later."""
+def open_history(site: Site, estimates: str, made: Distribution | None = None) -> SiteHistory:
+    """The known part of a history. Predictions are made once, for all that is played later.
+
+    made: predictions of all jobs of the trace, if there are any. They know the past only, so that
+    those of the known part are the same.
+    """
     parts = divide(site.trace, 1)
     known = site.trace.slice(0, parts.known)
     forecast = None
-    if is_predicted(estimates):
+    if is_predicted(estimates) and made is not None:
+        forecast = made.take(slice(0, parts.known))
+    elif is_predicted(estimates):
         forecast = predict(known.jobs, Request.parse(estimates).predictor)
     return SiteHistory(site, known, forecast, len(parts.learning), parts.known - len(parts.judging))
 
