@@ -5,8 +5,8 @@
 
 Both begin as the base pair: the ordering and the placement that were chosen, or those named in the
 place of a half. A search over replays improves their linear parts, PPO the networks. The first
-eight ninths of what is known are learned from; replays of the last ninth choose the best networks,
-and whether the pair, the selector or the allocator alone is handed to the gate.
+part of what is given is learned from; replays of the rest choose the best networks, and whether the
+pair, the selector or the allocator alone is handed to the gate.
 """
 
 from __future__ import annotations
