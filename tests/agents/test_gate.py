@@ -59,7 +59,7 @@ def verdict(*cells: Told) -> GateVerdict:
 
 def test_ahead_on_one_block_and_behind_on_all_others_does_not_pass() -> None:
     gains = np.full(MANY, 0.05)
-    gains[3] = -6.0  # the mean over blocks is clearly ahead
+    gains[3] = -6.0  # the mean over blocks, which was all that was asked, is clearly ahead
     found = verdict(Told(gains))
     assert found.evidence.score.gain < -AHEAD
     assert not found.passed

@@ -17,7 +17,7 @@ from dovetail.domain.jobs import Floats
 
 RUN = 2
 """Neighbours that are drawn together. The logarithms of ratios of neighbouring blocks of 250 jobs
-correlate by 0.2 to 0.4."""
+correlate mostly by 0.2 to 0.5."""
 
 UPPER = 99.0
 """Percentile of the bootstrap that has to be ahead, too. It is drawn from few blocks that go with
