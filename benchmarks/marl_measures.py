@@ -148,10 +148,17 @@ def ratio_over_seeds(ours: Floats, theirs: Floats) -> dict[str, Any]:
     Seeds and blocks are both drawn with replacement; what is not learned has one seed.
     """
     ours, theirs = np.atleast_2d(ours), np.atleast_2d(theirs)
-    random, drawn = np.random.default_rng(0), np.empty(RESAMPLES)
-    for i in range(RESAMPLES):
-        at = random.integers(0, ours.shape[1], ours.shape[1])
-        a, b = (part[random.integers(0, len(part), len(part))][:, at] for part in (ours, theirs))
-        drawn[i] = a.mean() / b.mean()
+    random = np.random.default_rng(0)
+    blocks = _drawn_shares(random, ours.shape[1])
+    a, b = (
+        ((_drawn_shares(random, len(part)) @ part) * blocks).sum(axis=1) for part in (ours, theirs)
+    )
+    drawn = a / b
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
     return asdict(Interval(float(ours.mean() / theirs.mean()), low, high, 0.95))
+
+
+def _drawn_shares(random: np.random.Generator, count: int) -> Floats:
+    """How often each of so many is drawn, in every resample: [resamples, count], of sum 1."""
+    shares: Floats = random.multinomial(count, np.full(count, 1.0 / count), RESAMPLES) / count
+    return shares
