@@ -44,7 +44,9 @@ MUCH = math.log(1.2)
 
 def run() -> dict[str, Any]:
     """Of each length: how many pairs each gate lets through, and how many of these are worse."""
-    counts = {length: {"before": [0, 0, 0], "now": [0, 0, 0], "pairs": 0} for length in LENGTHS}
+    counts: dict[int, dict[str, Any]] = {
+        length: {"before": [0, 0, 0], "now": [0, 0, 0], "pairs": 0} for length in LENGTHS
+    }
     for name in SITES:
         made = _replays(name)
         for length in LENGTHS:
