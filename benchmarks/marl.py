@@ -61,6 +61,7 @@ NINE = tuple(
 BESTS = ("bsld", "queue_bsld", "whole_bsld")
 """Measures that each have a best of nine: own jobs of the tenth, all who wait in it, all jobs."""
 
+FIRST_COME = ("fcfs@first-available", "fcfs@best-fit")
 OTHERS = ("saf@best-fit", "f1@best-fit", "slurm-multifactor@best-fit", "dovetail")
 ARMS: dict[str, dict[str, Any]] = {
     "pair": {},
@@ -258,7 +259,7 @@ def _against(
         arm: np.stack([part for name, part in found.items() if name.rpartition("-")[0] == arm])
         for arm in arms
     }  # [seeds, metrics, blocks]
-    rivals = {name: found[name] for name in (*best, "fcfs@first-available", *OTHERS, "choice")}
+    rivals = {name: found[name] for name in (*best, *FIRST_COME, *OTHERS, "choice")}
     return {
         arm: {
             rival: {

@@ -18,7 +18,12 @@ ARMS = {
     "allocator-fcfs": "the allocator, FCFS",
     "written": "what `train` writes",
 }
-RIVALS = {"saf@best-fit": "SAF, best-fit", "dovetail": "`dovetail`", "choice": "the choice"}
+RIVALS = {
+    "fcfs@best-fit": "FCFS, best-fit",
+    "saf@best-fit": "SAF, best-fit",
+    "dovetail": "`dovetail`",
+    "choice": "the choice",
+}
 FIRST = "fcfs@first-available"
 
 
@@ -41,7 +46,7 @@ def _arms(parts: list[tuple[str, Any]]) -> Iterator[str]:
     """Own jobs of the tenth: wait and slowdown against the rivals, with 95 % intervals."""
     names = ["against the best of nine", *(f"against {name}" for name in RIVALS.values())]
     yield f"| history | arm | {' | '.join(names)} |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for name, part in parts:
         for arm, words in ARMS.items():
             if arm not in part["against"]["unseen"]:
@@ -103,7 +108,7 @@ def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
     """What became of each learned pair on the part that chose it, that judged it, and after."""
     yield (
         "| history | training | CPU | kept | on the part that chose it | on the part held back | "
-        "at worst by chance | gate | on the tenth |"
+        "at worst by chance | gate | the pair on the tenth |"
     )
     yield "| --- | --- | ---: | --- | --- | --- | ---: | --- | --- |"
     for name, part in parts:
@@ -121,7 +126,7 @@ def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
 
 
 def _both(wait: float, bsld: float) -> str:
-    return f"{100 * wait:+.0f}; {100 * bsld:+.0f}"
+    return f"{100 * wait:+.0f}; {100 * bsld:+.0f}".replace("-", "−")
 
 
 def _change(ratio: dict[str, float]) -> str:
