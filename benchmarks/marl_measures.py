@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.agents.history import Site
-from dovetail.agents.replays import rearranged
+from dovetail.agents.replays import charge_queue, rearranged
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.domain.metrics import SHORT
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.report.charts import busy_share
@@ -71,15 +70,10 @@ def queue_blocks(schedule: Schedule, first: int, count: int) -> Floats:
     So a policy pays for jobs that it left waiting before the first row, which its own jobs of
     the part would hide.
     """
-    ran, jobs = schedule.ran, schedule.trace.jobs
-    submit, start = jobs.submit[ran], schedule.start[ran]
-    slow = 1.0 / np.maximum(schedule.run[ran], SHORT)
-    edges = jobs.submit[np.linspace(first, len(jobs) - 1, count + 1).astype(int)]
-    found = np.empty((len(QUEUE), count))
-    for at, (begin, end) in enumerate(pairwise(edges.tolist())):
-        waited = np.maximum(0.0, np.minimum(start, end) - np.maximum(submit, begin))
-        found[:, at] = waited.sum(), (waited * slow).sum()
-    found *= count / max(1, len(jobs) - first)
+    submit = schedule.trace.jobs.submit
+    edges = submit[np.linspace(first, len(submit) - 1, count + 1).astype(int)].tolist()
+    found = np.stack([charge_queue(schedule, *span) for span in pairwise(edges)], axis=1)
+    found *= count / max(1, len(submit) - first)
     found[1] += 1.0
     return found
 

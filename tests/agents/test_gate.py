@@ -24,9 +24,10 @@ from dovetail.agents.evidence import BlockEvidence, weigh_blocks
 from dovetail.agents.gate import LEAST_BLOCKS, GateVerdict, judge
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
-from dovetail.agents.replays import AHEAD, CALM, Measured, Score
+from dovetail.agents.replays import AHEAD, CALM, Measured, Score, charge_queue
 from dovetail.agents.training import Lesson, train
 from dovetail.domain.jobs import Floats
+from dovetail.evaluation.run import Run
 from dovetail.policies.learned.checkpoint import Checkpoint
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of, job, trace_of
@@ -41,15 +42,16 @@ HISTORY = open_history(
 class Told:
     """A cell in which the choice waits 1,000 s in every block, and others as told."""
 
-    def __init__(self, gains: Any, calm: int = 0) -> None:
-        self.gains, self.calm = np.asarray(gains, float), calm
+    def __init__(self, gains: Any, calm: int = 0, owed: float = 0.0) -> None:
+        self.gains, self.calm, self.owed = np.asarray(gains, float), calm, owed
 
     def play(self, contestant: Any) -> Measured:
         waits = np.where(np.arange(len(self.gains)) < self.calm, 1.0, 1000.0)
         if contestant != CHOICE:
             waits = waits * np.exp(self.gains)
-        blocks: Floats = np.log(np.stack((waits + CALM, 1.0 + waits / 10.0)))
-        return Measured(blocks, np.full(5, np.nan))
+        means: Floats = np.stack((waits + CALM, 1.0 + waits / 10.0))
+        queue = means.mean(axis=1) + (0.0 if contestant == CHOICE else self.owed)
+        return Measured(np.log(means), np.log(queue), np.full(5, np.nan))
 
 
 def verdict(*cells: Told) -> GateVerdict:
@@ -106,7 +108,23 @@ def test_ahead_on_most_blocks_but_behind_over_all_jobs_does_not_pass() -> None:
     assert found.evidence.score.gain < -AHEAD
     assert found.evidence.upper < 0.0
     assert not found.passed
-    assert "over all jobs it is not" in str(found)
+    assert "of all who wait it is not" in str(found)
+
+
+def test_what_its_own_jobs_gain_and_jobs_from_before_pay_does_not_pass() -> None:
+    gains = np.full(MANY, -0.8)
+    assert verdict(Told(gains)).passed
+    assert not verdict(Told(gains, owed=5000.0)).passed
+
+
+def test_whoever_waits_is_charged_whenever_it_came() -> None:
+    # One GPU: the first job runs to 100, the second waits 90 s of which 50 lie in the span.
+    trace = trace_of(job(submit=0, run=100), job(submit=10, run=40), job(submit=50, run=5),
+                     job(submit=200, run=5))  # fmt: skip
+    schedule = Run.of(trace, cluster_of("1x1"), "fcfs", "exact").replay()
+    wait, slow = charge_queue(schedule, 50.0, 200.0).tolist()
+    assert wait == 50.0 + 90.0
+    assert slow == pytest.approx(50.0 / 40.0 + 90.0 / 10.0)
 
 
 def test_what_is_truly_better_passes_in_spite_of_noise() -> None:

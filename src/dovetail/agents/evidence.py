@@ -31,7 +31,7 @@ class BlockEvidence:
     """Of what was learned against what was chosen; below 0 is better."""
 
     score: Score  # the mean over blocks; sites count alike
-    total: Score  # of the plain means over all measured jobs
+    total: Score  # of plain means, over all who wait while the blocks last
     blocks: int  # disjoint ones in which jobs wait; of several sites, all together
     upper: float  # what the gain may come to by chance
 
@@ -66,10 +66,9 @@ def _differences(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Floats
 
 
 def _total(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Floats:
-    """Logarithms of ratios of the means over all blocks and cells: what every job waits."""
+    """Logarithms of ratios of what all who wait are charged, over all cells."""
     a, b = (
-        np.log(np.mean([np.exp(cell.blocks).mean(axis=1) for cell in part], axis=0))
-        for part in (ours, theirs)
+        np.log(np.mean([np.exp(cell.queue) for cell in part], axis=0)) for part in (ours, theirs)
     )
     found: Floats = a - b
     return found

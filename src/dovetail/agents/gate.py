@@ -65,7 +65,7 @@ class GateVerdict:
                 f"well be {math.expm1(found.upper):+.0%}"
             )
         if not found.total.gain <= 0.0:
-            return f"{lead} on most blocks of time, but over all jobs it is not: {found.total}"
+            return f"{lead} on its own jobs, but of all who wait it is not: {found.total}"
         tails = [-math.inf if math.isnan(tail) else tail for tail in self.tails]
         if max(tails, default=-math.inf) > math.log1p(WORSE):
             pays = SIZES[tails.index(max(tails))]
