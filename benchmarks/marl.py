@@ -14,14 +14,17 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.forecasts import stored_forecast
 from benchmarks.marl_measures import (
     METRICS,
+    QUEUE,
     Told,
     Windows,
     loaded_part,
@@ -44,13 +47,21 @@ from dovetail.evaluation.unseen import Draws, first_unseen, kinds_known
 from dovetail.evaluation.warm_windows import BASE
 from dovetail.policies.learned.checkpoint import CARD_FILE, load_checkpoint, save_checkpoint
 from dovetail.policies.policy import Policy
+from dovetail.prediction.distribution import Distribution
+from dovetail.prediction.knowledge import Knowledge, is_predicted
+from dovetail.prediction.request import Request
 
+PREDICTOR = Request.parse("predicted").predictor
 MODELS = Path(__file__).parent / "models" / "marl"
 NINE = tuple(
     f"{order}@{place}"
     for place in ("best-fit", "topology-aware", "first-available")
     for order in ("fcfs", "lcfs", "sjf")
 )
+BESTS = ("bsld", "queue_bsld", "whole_bsld")
+"""Measures that each have a best of nine: own jobs of the tenth, all who wait in it, all jobs."""
+
+FIRST_COME = ("fcfs@first-available", "fcfs@best-fit")
 OTHERS = ("saf@best-fit", "f1@best-fit", "slurm-multifactor@best-fit", "dovetail")
 ARMS: dict[str, dict[str, Any]] = {
     "pair": {},
@@ -114,13 +125,16 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
     for kind in kinds_known(site.trace):
         if kind not in size.knowledge.split(","):
             continue
-        start = _Start(site, open_history(site, kind), _choice(name, kind, site))
+        knowledge = _knowledge(site, kind)
+        history = open_history(site, kind, _forecast(knowledge, kind))
+        start = _Start(site, history, _choice(name, kind, history))
         trained = {
             f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size)
             for arm in arms
             for seed in range(size.half_seeds if ARMS[arm] else size.seeds)
         }
-        result["knowledge"][kind] = _measured(site, kind, trained, size)
+        draws = Draws(site.trace, kind, 0, 1, knowledge)
+        result["knowledge"][kind] = _measured(site, draws, trained, size)
         (MODELS / name).mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1, sort_keys=True)
         (MODELS / name / "result.json").write_text(text, encoding="utf-8")
@@ -134,10 +148,21 @@ class _Start(NamedTuple):
     choice: dict[str, Any]
 
 
-def _choice(name: str, kind: str, site: Site) -> dict[str, Any]:
-    """The best heuristic pair and estimates by the validation part: one for all arms and seeds."""
-    config = ChoiceConfig(estimates=kind)
-    train("choice", None, [site], MODELS / name / kind / "choice", config, _say)
+def _knowledge(site: Site, kind: str) -> Knowledge:
+    """With predictions that were made once, where the kind of knowledge is predictions."""
+    if not is_predicted(kind):
+        return Knowledge(site.trace)
+    return Knowledge(site.trace, {PREDICTOR: stored_forecast(site.trace, PREDICTOR)})
+
+
+def _forecast(knowledge: Knowledge, kind: str) -> Distribution | None:
+    return knowledge.forecast(PREDICTOR) if is_predicted(kind) else None
+
+
+def _choice(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
+    """The best heuristic pair and estimates by the known part: one for all arms and seeds."""
+    config, folder = ChoiceConfig(estimates=kind), MODELS / name / kind / "choice"
+    train("choice", None, [history.site], folder, config, _say, histories=[history])
     found: dict[str, Any] = load_checkpoint(MODELS / name / kind / "choice").card["choice"]
     return found
 
@@ -174,8 +199,8 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
     return path
 
 
-def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> dict[str, Any]:
-    draws, first = Draws(site.trace, kind, 0, 1), first_unseen(site.trace)
+def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) -> dict[str, Any]:
+    first = first_unseen(site.trace)
     chosen = load_checkpoint(next(iter(trained.values()))).card["choice"]
     told = _contestants(draws, chosen, trained)
     windows = Windows(_base(site, draws), first, size.windows)
@@ -189,8 +214,8 @@ def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> di
         means = zip(METRICS, warm[name].mean(axis=1).tolist(), strict=True)
         rows[name] |= {f"windows_{metric}": mean for metric, mean in means}
         rows[name]["loaded_utilisation"] = under_load(site, one)
-        _say(f"{kind}: {name}: {rows[name]}")
-    best = min(NINE, key=lambda name: rows[name]["windows_bsld"])
+        _say(f"{draws.spec}: {name}: {rows[name]}")
+    best = {by: min(NINE, key=lambda name: rows[name][by]) for by in BESTS}
     loaded, _ = loaded_part(site.trace)
     return {
         "choice": chosen,
@@ -198,7 +223,8 @@ def _measured(site: Site, kind: str, trained: dict[str, Path], size: Size) -> di
         "rows": rows,
         "most_utilisation": most_utilisation(loaded, site.cluster.total_gpus),
         "against": {
-            part: _against(found, best) for part, found in (("unseen", blocks), ("windows", warm))
+            "unseen": _against(blocks, best.values(), (*METRICS, *QUEUE)),
+            "windows": _against(warm, best.values(), METRICS),
         },
         "training": {name: _training(path) for name, path in trained.items()},
     }
@@ -224,19 +250,21 @@ def _base(site: Site, draws: Draws) -> Schedule:
     return Run(site.trace, site.cluster, BASE, draws.of(BASE)[0]).replay()
 
 
-def _against(found: dict[str, Floats], best: str) -> dict[str, Any]:
+def _against(
+    found: dict[str, Floats], best: Iterable[str], metrics: tuple[str, ...]
+) -> dict[str, Any]:
     """Each arm, all of its seeds, against heuristics and the other arms; below 1 is better."""
     arms = sorted({name.rpartition("-")[0] for name in found if name[-1].isdigit()})
     of_arm = {
         arm: np.stack([part for name, part in found.items() if name.rpartition("-")[0] == arm])
         for arm in arms
     }  # [seeds, metrics, blocks]
-    rivals = {name: found[name] for name in (best, "fcfs@first-available", *OTHERS, "choice")}
+    rivals = {name: found[name] for name in (*best, *FIRST_COME, *OTHERS, "choice")}
     return {
         arm: {
             rival: {
                 metric: ratio_over_seeds(ours[:, i], theirs[..., i, :])
-                for i, metric in enumerate(METRICS)
+                for i, metric in enumerate(metrics)
             }
             for rival, theirs in (rivals | of_arm).items()
             if rival != arm

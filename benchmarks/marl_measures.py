@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dovetail.agents.history import Site
-from dovetail.agents.replays import rearranged
+from dovetail.agents.replays import charge_queue, rearranged
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.schedule import Schedule
@@ -22,6 +23,9 @@ from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate_window, warm_window
 
 METRICS = ("wait", "turnaround", "bsld")
+QUEUE = ("queue_wait", "queue_bsld")
+"""Of all jobs that wait while the unseen part lasts, whenever they came."""
+
 BLOCKS = 20
 """Blocks of consecutive jobs of the unseen part."""
 
@@ -39,17 +43,39 @@ class Told(NamedTuple):
 
 
 def on_unseen(site: Site, one: Told, first: int) -> tuple[dict[str, float], Floats]:
-    """Means over the jobs from row `first` on of a whole replay; means of blocks of them."""
+    """Means over the jobs from row `first` on of a whole replay, and of blocks of them.
+
+    Jobs from before that row that still wait pay in `QUEUE` alone; in `whole`, all jobs do.
+    """
     schedule = Run(site.trace, site.cluster, one.policy, one.estimates).replay()
     values = measure(schedule, first + np.flatnonzero(schedule.ran[first:]))
     submit = site.trace.jobs.submit
     row = dict(zip(METRICS, values.mean(axis=1).tolist(), strict=True))
     row["utilisation"] = float(busy_share(schedule, np.array([submit[first], submit[-1]]))[0])
     row["wait_p95"] = float(np.percentile(values[0], 95))
+    whole = measure(schedule, np.flatnonzero(schedule.ran)).mean(axis=1).tolist()
+    row |= {f"whole_{metric}": mean for metric, mean in zip(METRICS, whole, strict=True)}
     size = max(1, values.shape[1] // BLOCKS)
     count = values.shape[1] // size
     blocks = values[:, : count * size].reshape(len(METRICS), count, size).mean(axis=2)
-    return row, blocks
+    queue = queue_blocks(schedule, first, count)
+    row |= dict(zip(QUEUE, queue.mean(axis=1).tolist(), strict=True))
+    return row, np.concatenate((blocks, queue))
+
+
+def queue_blocks(schedule: Schedule, first: int, count: int) -> Floats:
+    """What all who wait are charged in spans of as many submissions each: [2, spans].
+
+    Whoever waits is charged a second of wait a second, and of slowdown a second over its run time.
+    So a policy pays for jobs that it left waiting before the first row, which its own jobs of
+    the part would hide.
+    """
+    submit = schedule.trace.jobs.submit
+    edges = submit[np.linspace(first, len(submit) - 1, count + 1).astype(int)].tolist()
+    found = np.stack([charge_queue(schedule, *span) for span in pairwise(edges)], axis=1)
+    found *= count / max(1, len(submit) - first)
+    found[1] += 1.0
+    return found
 
 
 class Windows:
@@ -116,10 +142,17 @@ def ratio_over_seeds(ours: Floats, theirs: Floats) -> dict[str, Any]:
     Seeds and blocks are both drawn with replacement; what is not learned has one seed.
     """
     ours, theirs = np.atleast_2d(ours), np.atleast_2d(theirs)
-    random, drawn = np.random.default_rng(0), np.empty(RESAMPLES)
-    for i in range(RESAMPLES):
-        at = random.integers(0, ours.shape[1], ours.shape[1])
-        a, b = (part[random.integers(0, len(part), len(part))][:, at] for part in (ours, theirs))
-        drawn[i] = a.mean() / b.mean()
+    random = np.random.default_rng(0)
+    blocks = _drawn_shares(random, ours.shape[1])
+    a, b = (
+        ((_drawn_shares(random, len(part)) @ part) * blocks).sum(axis=1) for part in (ours, theirs)
+    )
+    drawn = a / b
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
     return asdict(Interval(float(ours.mean() / theirs.mean()), low, high, 0.95))
+
+
+def _drawn_shares(random: np.random.Generator, count: int) -> Floats:
+    """How often each of so many is drawn, in every resample: [resamples, count], of sum 1."""
+    shares: Floats = random.multinomial(count, np.full(count, 1.0 / count), RESAMPLES) / count
+    return shares

@@ -28,8 +28,8 @@ def _site(name: str, kind: str, site: dict[str, Any], part: dict[str, Any]) -> l
         f"{chosen['estimates']}; {site['jobs']:,} jobs at load {size['load']:g}, "
         f"{size['seeds']} seeds (halves {size['half_seeds']}), search of {size['search_epochs']} "
         f"epochs, PPO of {size['epochs']} epochs of {size['episodes']} episodes. Of the nine, "
-        f"{part['best_of_nine']} is best. Under load no schedule uses more than "
-        f"{100 * part['most_utilisation']:.1f} % of the GPUs.",
+        f"{', '.join(f'{name} by {by}' for by, name in part['best_of_nine'].items())} is best. "
+        f"Under load no schedule uses over {100 * part['most_utilisation']:.1f} % of the GPUs.",
         "",
         "| policy | wait | bsld | utilisation | wait, windows | bsld, windows | "
         "utilisation, load 1.2 |",
@@ -52,7 +52,7 @@ def _against(part: dict[str, Any]) -> list[str]:
     windows = part["against"]["windows"]
     for arm, rivals in part["against"]["unseen"].items():
         for rival, ratios in rivals.items():
-            label = f"{rival} (best of nine)" if rival == part["best_of_nine"] else rival
+            label = f"{rival} (best of nine)" if rival in part["best_of_nine"].values() else rival
             cells = (
                 _change(found[metric])
                 for found in (ratios, windows[arm][rival])

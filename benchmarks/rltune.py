@@ -25,8 +25,8 @@ from typing import Any
 from benchmarks.forecasts import stored_forecast
 from benchmarks.rltune_arms import ARMS, SEEDS, hand_set, say, train_arm, ungated
 from benchmarks.workloads import folder
-from dovetail.agents.choice.cells import SiteHistory
-from dovetail.agents.history import Site, divide
+from dovetail.agents.choice.cells import SiteHistory, open_history
+from dovetail.agents.history import Site
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import TraceError
 from dovetail.evaluation.standing import Standing
@@ -130,11 +130,8 @@ def knowledge_of(site: Site) -> Knowledge:
 
 
 def known_part(site: Site, knowledge: Knowledge) -> SiteHistory:
-    """As training opens it; a prediction knows the past only, so that of all jobs serves."""
-    parts = divide(site.trace, 1)
-    known = site.trace.slice(0, parts.known)
-    forecast = knowledge.forecast("mixture").take(slice(0, parts.known))
-    return SiteHistory(site, known, forecast, len(parts.learning))
+    """As training opens it."""
+    return open_history(site, "predicted", knowledge.forecast("mixture"))
 
 
 def standings(site: Site, policies: dict[str, Policy], draws: Draws) -> dict[str, Any]:

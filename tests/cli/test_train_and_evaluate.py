@@ -19,7 +19,7 @@ def test_a_policy_is_trained_evaluated_and_used(dovetail: Command, tmp_path: Pat
     )
     assert trained.code == 0, trained.err
     assert "a policy: --order" in trained.out
-    assert "is kept" in trained.out
+    assert "the choice is kept: the history is too short" in trained.out
 
     found = dovetail(
         "evaluate", model, "synth:helios", *given, "--policies", "saf,fcfs", "--json", result

@@ -52,7 +52,7 @@ HOURS = MigPlacementConfig(MigDays(hours=1.0), MigCluster.parse("2xa100-40:2,12"
 
 def _site() -> Site:
     """A history with a queue in its validation part."""
-    trace = synthesize(WORKLOADS["helios"], jobs=1000, seed=1, load=1.1, cluster_gpus=64)
+    trace = synthesize(WORKLOADS["helios"], jobs=1000, seed=2, load=1.1, cluster_gpus=64)
     return Site(trace, cluster_of("8x8"))
 
 

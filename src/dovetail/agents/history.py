@@ -1,4 +1,4 @@
-"""A trace divided by time: to learn from, to choose the best network by, to stay unseen."""
+"""A trace divided by time: to learn from, to choose the best network by, to judge it, unseen."""
 
 from __future__ import annotations
 
@@ -28,16 +28,21 @@ class Site(NamedTuple):
     cluster: Cluster
 
 
+JUDGING = 2
+"""Ninths of the known jobs, the last ones, that judge what was learned. No learner sees them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The first eight ninths of the known jobs, and the last ninth."""
+    """Six ninths of the known jobs to learn from, one to choose the best by, two to judge it by."""
 
     learning: Trace
     validation: Trace
+    judging: Trace
 
     @property
     def known(self) -> int:
-        return len(self.learning) + len(self.validation)
+        return len(self.learning) + len(self.validation) + len(self.judging)
 
 
 def known_jobs(trace: Trace) -> int:
@@ -48,13 +53,15 @@ def known_jobs(trace: Trace) -> int:
 def divide(trace: Trace, length: int) -> Parts:
     """The known part of a trace; it must hold an episode of `length` jobs."""
     known = known_jobs(trace)
-    cut = known - known // 9
-    if cut < length or cut == known:
+    ninth = known // 9
+    held = known - JUDGING * ninth
+    cut = held - ninth
+    if cut < length or cut == held:
         raise ConfigError(
             f"{trace.name}: {cut:,} jobs to learn from, fewer than an episode of {length:,}; "
             "use a longer history, or a smaller --length"
         )
-    return Parts(trace.slice(0, cut), trace.slice(cut, known))
+    return Parts(trace.slice(0, cut), trace.slice(cut, held), trace.slice(held, known))
 
 
 def facts(agent: str, config: Any, sites: Sequence[Site]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats
-from dovetail.domain.metrics import bounded_slowdown
+from dovetail.domain.metrics import SHORT, bounded_slowdown
 from dovetail.domain.policy import Backfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -118,6 +118,7 @@ class Measured:
     """What a policy made of a cell, as logarithms."""
 
     blocks: Floats  # [2, blocks] of mean wait and bounded slowdown
+    queue: Floats  # [2] the same of all who wait meanwhile, those from before included
     tails: Floats  # [size classes] of the 95th percentile of waits; NaN: too few jobs
 
     @property
@@ -153,7 +154,9 @@ class ReplayCell:
             self.trace, self.cluster, ordering, placement, Backfill.EASY, told, HISTORY
         )
         return Measured(
-            measure_blocks(schedule, self.first, self.blocks), measure_tails(schedule, self.first)
+            measure_blocks(schedule, self.first, self.blocks),
+            measure_queue(schedule, self.first),
+            measure_tails(schedule, self.first),
         )
 
     def told(self, estimates: str) -> Estimates:
@@ -204,6 +207,27 @@ def measure_blocks(schedule: Schedule, first: int, blocks: int) -> Floats:
         rows = begin + np.flatnonzero(schedule.ran[begin:end])
         means.append((wait[rows].mean() + CALM, slow[rows].mean()) if len(rows) else (CALM, 1.0))
     return np.log(np.array(means).T)
+
+
+def measure_queue(schedule: Schedule, first: int) -> Floats:
+    """Logarithms of what all who wait from row `first` on are charged, for each job: [2].
+
+    Own jobs look well if those from before pay, as they do when the newest are served first.
+    """
+    submit = schedule.trace.jobs.submit
+    charged = charge_queue(schedule, float(submit[first]), float(submit[-1]))
+    return np.log(charged / max(1, len(submit) - first) + np.array([CALM, 1.0]))
+
+
+def charge_queue(schedule: Schedule, begin: float, end: float) -> Floats:
+    """What all who wait are charged in a span of time, in sum: wait and slowdown.
+
+    Whoever waits is charged a second of wait a second, and of slowdown a second over its run time.
+    """
+    ran = schedule.ran
+    submit, start, run = schedule.trace.jobs.submit[ran], schedule.start[ran], schedule.run[ran]
+    waited = np.maximum(0.0, np.minimum(start, end) - np.maximum(submit, begin))
+    return np.array([waited.sum(), (waited / np.maximum(run, SHORT)).sum()])
 
 
 def measure_tails(schedule: Schedule, first: int) -> Floats:

@@ -5,11 +5,11 @@
 Here nothing is learned after the choice; with a learner for None, such as `rltune.training.learn`,
 the other two steps follow.
 
-The last tenth of each trace is never looked at. All of the rest chooses; its first eight ninths are
-learned from, and its last ninth judges what was learned. The folder holds the choice as soon as it
-is made, and what was learned in its stead if it passes the gate: so it never holds anything worse
-than the best heuristic on the validation part, whenever the training ends. What a learner needs to
-go on lies in `learning`.
+The last tenth of each trace is never looked at. All of the rest chooses; six ninths of it are
+learned from, by the next ninth a learner chooses its best, and the last two ninths, which no
+learner is given, judge that. The folder holds the choice as soon as it is made, and what was
+learned in its stead if it passes the gate, whenever the training ends. What a learner needs to go
+on lies in `learning`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from dovetail.agents.choice.cells import (
     CellsOfSite,
     SiteHistory,
     choice_cells,
+    hold_back,
+    judging_cells,
     number_cells,
     open_history,
-    validation_cells,
 )
 from dovetail.agents.choice.halving import SLURM, choose
 from dovetail.agents.engines import Engine
@@ -47,8 +48,8 @@ from dovetail.policies.learned.checkpoint import (
 )
 
 LEARNING = "learning"
-JUDGING = 1_000_003
-"""Added to the seed of the cells that judge: what was chosen by its luck meets other jitters."""
+OTHER_SEED = 1_000_003
+"""Added to the seed of the cells that judge."""
 
 Report = Callable[[Any], None]
 CellsOf = Callable[[SiteHistory, CellConfig], Iterator[ReplayCell]]
@@ -58,7 +59,7 @@ CellsOf = Callable[[SiteHistory, CellConfig], Iterator[ReplayCell]]
 class Lesson:
     """What a learner is given."""
 
-    histories: Sequence[SiteHistory]
+    histories: Sequence[SiteHistory]  # without the part that judges
     choice: PolicyCandidate  # the start, and the rival
     folder: Path  # its own, in which it goes on after an interruption
     report: Report
@@ -117,7 +118,8 @@ def train(
     chosen = _candidate(begun)
     if learner is None:
         return load_checkpoint(folder)
-    lesson = Lesson(histories, chosen, folder / LEARNING, report, workers, engine)
+    shown = [hold_back(history) for history in histories]
+    lesson = Lesson(shown, chosen, folder / LEARNING, report, workers, engine)
     learned = learner(lesson, config)
     verdict = _judge(histories, cells, learned, chosen, workers, engine, promised)
     own = {key: value for key, value in learned.card.items() if key not in about}
@@ -175,8 +177,8 @@ def _judge(
     engine: Engine,
     promised: float,
 ) -> GateVerdict:
-    other = replace(config, seed=config.seed + JUDGING)
-    cells, numbers = _cells(histories, other, validation_cells)
+    other = replace(config, seed=config.seed + OTHER_SEED)
+    cells, numbers = _cells(histories, other, judging_cells)
     with engine(cells, workers) as players:
         slurm = replace(choice, order=SLURM)
         return judge(learned, choice, numbers, players, slurm, promised)

@@ -122,9 +122,10 @@ def train(
 ) -> None:
     """Choose the policy and estimates that suit a history, then learn to do better.
 
-    What was learned is written only if it is clearly ahead of the choice on jobs that it did not
-    learn from, and no size of jobs pays for it; else the choice is. The last tenth of the trace
-    stays unseen. Goes on where an earlier run into the same folder stopped; Ctrl-C keeps the best
+    What was learned is written only if it is clearly ahead of the choice on jobs that no learner
+    saw, in more blocks of time than chance explains, and no size of jobs pays for it; else the
+    choice is. That takes a history of 12,500 jobs or more. The last tenth of the trace stays
+    unseen. Goes on where an earlier run into the same folder stopped; Ctrl-C keeps the best
     that passed.
 
     \b

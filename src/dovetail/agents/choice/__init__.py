@@ -1,1 +1,1 @@
-"""The ordering, placement and estimates that suit a history best, chosen on its validation part."""
+"""The ordering, placement and estimates that suit a history best, chosen on all that is known."""

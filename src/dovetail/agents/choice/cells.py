@@ -1,4 +1,4 @@
-"""The cells of a history: weeks from all over it to choose on, its validation part to judge on."""
+"""The cells of a history: weeks from all over it to choose on, its last ones to judge on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.agents.history import Site, divide
-from dovetail.agents.replays import ReplayCell, rearranged
+from dovetail.agents.replays import BLOCKS, ReplayCell, rearranged
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
 from dovetail.prediction.distribution import Distribution
@@ -21,6 +21,13 @@ LOADS = (0.9, 1.0, 1.1)
 
 LONGEST = 12_000
 """Jobs that are measured at most, the last ones."""
+
+BLOCK_JOBS = 250
+"""Jobs of a block that judges. Over shorter ones the ratio of two policies is mostly chance."""
+
+JITTERS = 4
+"""Ways in which arrivals of the judging part are a little other: they average the chance of single
+replays away, and are no further evidence, as the jobs are the same."""
 
 SETTLED = 0.2
 """Share of a history, at its beginning, in which predictions still learn: no choice rests on it."""
@@ -53,6 +60,7 @@ class SiteHistory:
     trace: Trace  # all but the last tenth
     forecast: Distribution | None  # None: another kind of estimates is asked for
     learning: int  # rows to learn from; the validation part follows
+    judging: int  # the first row that judges what was learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,44 +70,73 @@ class CellsOfSite:
     numbers: tuple[int, ...]
 
 
-def open_history(site: Site, estimates: str) -> SiteHistory:
-    """The known part of a history. Predictions are made once, for all that is played later."""
+def open_history(site: Site, estimates: str, made: Distribution | None = None) -> SiteHistory:
+    """The known part of a history. Predictions are made once, for all that is played later.
+
+    made: predictions of all jobs of the trace, if there are any. They know the past only, so that
+    those of the known part are the same.
+    """
     parts = divide(site.trace, 1)
     known = site.trace.slice(0, parts.known)
     forecast = None
-    if is_predicted(estimates):
+    if is_predicted(estimates) and made is not None:
+        forecast = made.take(slice(0, parts.known))
+    elif is_predicted(estimates):
         forecast = predict(known.jobs, Request.parse(estimates).predictor)
-    return SiteHistory(site, known, forecast, len(parts.learning))
+    return SiteHistory(site, known, forecast, len(parts.learning), parts.known - len(parts.judging))
+
+
+def hold_back(history: SiteHistory) -> SiteHistory:
+    """What a learner is given: nothing of the part that will judge it."""
+    rows = slice(0, history.judging)
+    forecast = None if history.forecast is None else history.forecast.take(rows)
+    return replace(history, trace=history.trace.slice(0, history.judging), forecast=forecast)
 
 
 def validation_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCell]:
-    """The validation part at every load and jitter, after a part of what came before it."""
-    measured = min(config.longest, len(history.trace) - history.learning)
-    from_row = len(history.trace) - measured
-    begin = max(0, from_row - round(config.before * measured))
-    first, random = from_row - begin, np.random.default_rng(config.seed)
-    for _ in range(config.jitters):
-        for load in config.loads:
-            seed = int(random.integers(1 << 31))
-            yield cut(history, begin, len(history.trace), first, load, seed)
+    """The part by which learners choose their best, at every load and jitter."""
+    return _cells_of(history, history.learning, history.judging, config)
+
+
+def judging_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCell]:
+    """The part that no learner saw, in blocks of equal numbers of jobs."""
+    end = len(history.trace)
+    blocks = max(1, min(config.longest, end - history.judging) // BLOCK_JOBS)
+    return _cells_of(history, history.judging, end, replace(config, jitters=JITTERS), blocks)
 
 
 def choice_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCell]:
-    """The validation part at every load, and as long windows of before, from all over the history.
+    """The last ninth at every load, and as long windows of before, from all over the history.
 
     Nothing is fitted by a choice, and predictions know the past only, so that all that is known
-    may be chosen on: other weeks say more than the last ones again with other jitters.
+    may be chosen on: other weeks say more than the last ones again with other jitters. That the
+    choice has seen the part that judges is to its own advantage, not to the learner's.
     """
-    recent = list(validation_cells(history, replace(config, jitters=1)))
+    end = len(history.trace)
+    until = end - end // 9
+    recent = list(_cells_of(history, until, end, replace(config, jitters=1)))
     yield from recent
     measured = len(recent[0].trace) - recent[0].first
-    settled, until = round(SETTLED * len(history.trace)), history.learning
+    settled = round(SETTLED * end)
     random = np.random.default_rng(config.seed + 1)
     stops = np.linspace(settled + measured, until, config.windows).round().astype(int)
     for number, stop in enumerate(stops.tolist()):
         begin = max(0, stop - measured - round(config.before * measured))
         load, seed = config.loads[-1 - number % len(config.loads)], int(random.integers(1 << 31))
         yield cut(history, begin, stop, stop - measured - begin, load, seed)
+
+
+def _cells_of(
+    history: SiteHistory, from_row: int, end: int, config: CellConfig, blocks: int = BLOCKS
+) -> Iterator[ReplayCell]:
+    """The last of these rows at every load and jitter, after a part of what came before them."""
+    measured = min(config.longest, end - from_row)
+    begin = max(0, end - measured - round(config.before * measured))
+    first, random = end - measured - begin, np.random.default_rng(config.seed)
+    for _ in range(config.jitters):
+        for load in config.loads:
+            seed = int(random.integers(1 << 31))
+            yield replace(cut(history, begin, end, first, load, seed), blocks=blocks)
 
 
 def cut(

@@ -1,8 +1,8 @@
 """Evolution of an index or a network on replays of one history or of several.
 
 It starts as near to the choice as its family can come, and every replay compares with what the
-choice makes of the same jobs. Replays come from the first eight ninths of what is known; of the
-candidates validated on the last ninth, the best is kept.
+choice makes of the same jobs. Replays come from the first part of what it is given; of the
+candidates validated on the rest, the best is kept.
 """
 
 from __future__ import annotations

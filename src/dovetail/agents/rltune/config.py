@@ -35,7 +35,7 @@ class RltuneConfig:
     ppo: PpoConfig = PpoConfig()  # noqa: RUF009 - it is frozen
     validate_every: int = 5  # epochs
     patience: int = 8  # validations without improvement
-    longest: int = LONGEST  # jobs of the validation part that choice and gate measure, at each load
+    longest: int = LONGEST  # jobs that choice and gate measure at most, at each load
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -2,8 +2,8 @@
 
     learn(lesson, RltuneConfig(base="fcfs", metric="bsld"))
 
-The first eight ninths of what is known make the windows to learn in, the last ninth those by which
-the best network is chosen. The folder holds the best network (a checkpoint), `training.pt` to go
+The first part of what is given makes the windows to learn in, the rest those by which the best
+network is chosen. The folder holds the best network (a checkpoint), `training.pt` to go
 on from, and `logs` for TensorBoard.
 """
 

@@ -44,7 +44,7 @@ class SelectorAllocatorSettings:
     ppo: PpoConfig = PpoConfig(actor_rate=1e-3)  # noqa: RUF009 - it is frozen
     validate_every: int = 3  # epochs
     patience: int = 4  # validations without improvement
-    longest: int = LONGEST  # jobs of the validation part that choice and gate measure, at each load
+    longest: int = LONGEST  # jobs that choice and gate measure at most, at each load
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -5,8 +5,8 @@
 
 Both begin as the base pair: the ordering and the placement that were chosen, or those named in the
 place of a half. A search over replays improves their linear parts, PPO the networks. The first
-eight ninths of what is known are learned from; replays of the last ninth choose the best networks,
-and whether the pair, the selector or the allocator alone is handed to the gate.
+part of what is given is learned from; replays of the rest choose the best networks, and whether the
+pair, the selector or the allocator alone is handed to the gate.
 """
 
 from __future__ import annotations
@@ -53,18 +53,17 @@ pair's jobs wait, and where that is a few seconds one job outweighs a thousand e
 
 @dataclass(frozen=True, slots=True)
 class PairProgress:
-    """One epoch; gaps are shares of the base pair's metrics, above 0 is better."""
+    """One epoch; above 0 is better."""
 
     epoch: int
     epochs: int
-    base: str
-    gap: float  # of sampled actions, in training
-    validation: float  # of the best networks so far
+    gap: float  # of sampled actions, in training, as a share of the base pair's metrics
+    validation: float  # of the best networks so far, against the choice
 
     def __str__(self) -> str:
         word = "better" if self.validation >= 0 else "worse"
         return (
-            f"epoch {self.epoch}/{self.epochs}: {abs(self.validation):.1%} {word} than {self.base}"
+            f"epoch {self.epoch}/{self.epochs}: {abs(self.validation):.1%} {word} than the choice"
         )
 
 
@@ -140,8 +139,7 @@ class _PairRun(PpoRun[PairProgress]):
         return 0.0 if math.isnan(loss) else -loss
 
     def progress(self, loss: float) -> PairProgress:
-        base = f"{self.order}@{self.place}"
-        return PairProgress(self.epoch, self.config.epochs, base, loss, self.best)
+        return PairProgress(self.epoch, self.config.epochs, loss, self.best)
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         """Networks of the halves that are asked, names of the heuristics in the place of others."""

@@ -1,0 +1,138 @@
+"""The short tables of docs/results/selector-allocator.md from benchmarks/results/marl.json.
+
+python -m benchmarks.marl_brief
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.marl_tables import RESULT
+
+ARMS = {
+    "pair": "the pair",
+    "selector": "the selector, best-fit",
+    "allocator-saf": "the allocator, SAF",
+    "allocator-fcfs": "the allocator, FCFS",
+    "written": "what `train` writes",
+}
+RIVALS = {
+    "fcfs@best-fit": "FCFS, best-fit",
+    "saf@best-fit": "SAF, best-fit",
+    "dovetail": "`dovetail`",
+    "choice": "the choice",
+}
+FIRST = "fcfs@first-available"
+
+
+MEASURES = {"bsld": "own jobs", "queue_bsld": "all who wait", "whole_bsld": "whole history"}
+
+
+def lines(result: dict[str, Any]) -> Iterator[str]:
+    parts = [
+        (f"{name}, {kind}", part)
+        for name, site in result["traces"].items()
+        for kind, part in site["knowledge"].items()
+    ]
+    yield from _arms(parts)
+    yield from _measures(parts)
+    yield from _utilisation(parts)
+    yield from _gates(parts)
+
+
+def _arms(parts: list[tuple[str, Any]]) -> Iterator[str]:
+    """Own jobs of the tenth: wait and slowdown against the rivals, with 95 % intervals."""
+    names = ["against the best of nine", *(f"against {name}" for name in RIVALS.values())]
+    yield f"| history | arm | {' | '.join(names)} |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for name, part in parts:
+        for arm, words in ARMS.items():
+            if arm not in part["against"]["unseen"]:
+                continue
+            found = part["against"]["unseen"][arm]
+            cells = [
+                "; ".join(_change(found[rival][metric]) for metric in ("wait", "bsld"))
+                for rival in (part["best_of_nine"]["bsld"], *RIVALS)
+            ]
+            yield f"| {name} | {words} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _measures(parts: list[tuple[str, Any]]) -> Iterator[str]:
+    """Slowdown by three measures: what LCFS gains on its own jobs, others pay."""
+    yield f"| history | policy | {' | '.join(MEASURES.values())} | wait, whole history |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |"
+    for name, part in parts:
+        best, rows = part["best_of_nine"], part["rows"]
+        for policy in dict.fromkeys((*best.values(), "lcfs@best-fit", "saf@best-fit", "choice")):
+            yield f"| {name} | {policy} | {_measured([rows[policy]], policy, best)} |"
+        pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
+        yield f"| {name} | the pair | {_measured(pairs, '', best)} |"
+    yield ""
+
+
+def _measured(rows: list[dict[str, float]], policy: str, best: dict[str, str]) -> str:
+    """Means over seeds; the best of nine by a measure stands out."""
+    cells = []
+    for by in (*MEASURES, "whole_wait"):
+        text = f"{sum(row[by] for row in rows) / len(rows):,.{0 if by == 'whole_wait' else 1}f}"
+        cells.append(f"**{text}**" if best.get(by) == policy else text)
+    return f"{' | '.join(cells)} s"
+
+
+def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
+    """On the tenth and, where more comes than fits, under load."""
+    yield (
+        "| history | the pair, tenth | best of nine, tenth | the pair, load 1.2 | FCFS with "
+        "first-available, load 1.2 | no schedule above |"
+    )
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    for name, part in parts:
+        rows = part["rows"]
+        seeds = [row for policy, row in rows.items() if policy.startswith("pair-")]
+        tenth, load = (
+            sum(row[key] for row in seeds) / len(seeds)
+            for key in ("utilisation", "loaded_utilisation")
+        )
+        cells = (
+            tenth, rows[part["best_of_nine"]["bsld"]]["utilisation"], load,
+            rows[FIRST]["loaded_utilisation"], part["most_utilisation"],
+        )  # fmt: skip
+        yield f"| {name} | {' | '.join(f'{100 * cell:.1f} %' for cell in cells)} |"
+    yield ""
+
+
+def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
+    """What became of each learned pair on the part that chose it, that judged it, and after."""
+    yield (
+        "| history | training | CPU | kept | on the part that chose it | on the part held back | "
+        "at worst by chance | gate | the pair on the tenth |"
+    )
+    yield "| --- | --- | ---: | --- | --- | --- | ---: | --- | --- |"
+    for name, part in parts:
+        choice = part["rows"]["choice"]
+        for training, row in part["training"].items():
+            gate, chosen, later = row["gate"], row["halves"][row["kept"]], part["rows"][training]
+            after = [later[metric] / choice[metric] - 1.0 for metric in ("wait", "bsld")]
+            yield (
+                f"| {name} | {training} | {row['cpu_seconds']:.0f} s | {row['kept']} | "
+                f"{_both(chosen['wait'], chosen['bsld'])} | {_both(gate['wait'], gate['bsld'])} | "
+                f"{gate['upper']:+.2f} | {'passed' if gate['passed'] else 'not passed'} | "
+                f"{_both(*after)} |"
+            )
+    yield ""
+
+
+def _both(wait: float, bsld: float) -> str:
+    return f"{100 * wait:+.0f}; {100 * bsld:+.0f}".replace("-", "−")
+
+
+def _change(ratio: dict[str, float]) -> str:
+    value, low, high = (100 * (ratio[name] - 1) for name in ("value", "low", "high"))
+    return f"{value:+.0f} [{low:+.0f}, {high:+.0f}]".replace("-", "−")
+
+
+if __name__ == "__main__":
+    print("\n".join(lines(json.loads(RESULT.read_text(encoding="utf-8")))))
