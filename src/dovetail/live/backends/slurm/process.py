@@ -146,8 +146,8 @@ def _converse(child: subprocess.Popen[bytes], program: str, stdin: bytes, until:
                     selector.unregister(key.fileobj)
                 size += len(chunk)
                 got[key.fileobj].append(chunk)
-            # Answers come a few KiB at a time, a script's complaints one by one: to be woken by each
-            # cost a cycle on 10,000 jobs 660 turns, and 1,000 changes took nearly twice as long.
+            # Answers come a few KiB at a time, a script's complaints one by one. Woken by each, a
+            # cycle on 10,000 jobs took 660 turns, and 1,000 changes nearly twice as long.
             if size > before or rest:
                 time.sleep(_PAUSE)
             if size > MAX_OUTPUT:
