@@ -17,7 +17,7 @@ from __future__ import annotations
 from dovetail.domain.metrics import summary
 from dovetail.evaluation.comparison import compare
 from dovetail.evaluation.run import simulate
-from dovetail.traces.clusters.load import load_cluster
+from dovetail.traces.cluster_loader import load_cluster
 from dovetail.traces.loader import load_trace
 
 __all__ = ["compare", "load_cluster", "load_trace", "simulate", "summary"]

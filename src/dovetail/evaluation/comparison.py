@@ -32,7 +32,7 @@ from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction.estimates import default_estimates
 from dovetail.prediction.knowledge import Knowledge
-from dovetail.traces.clusters.load import load_cluster
+from dovetail.traces.cluster_loader import load_cluster
 from dovetail.traces.description import describe
 from dovetail.traces.loader import load_trace
 

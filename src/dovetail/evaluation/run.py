@@ -25,7 +25,7 @@ from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction import HISTORY
 from dovetail.prediction.estimates import default_estimates, make_estimates
 from dovetail.simulator import simulate as simulate_parts
-from dovetail.traces.clusters.load import load_cluster
+from dovetail.traces.cluster_loader import load_cluster
 from dovetail.traces.loader import load_trace
 
 

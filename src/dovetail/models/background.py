@@ -65,7 +65,7 @@ def main(described: Path) -> None:
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.history import Site
     from dovetail.agents.players import LocalPlayers
-    from dovetail.traces.clusters.load import load_cluster
+    from dovetail.traces.cluster_loader import load_cluster
     from dovetail.traces.loader import load_trace
 
     agent = AGENTS[task.agent]

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dovetail.domain.arguments import expect, number, whole, wrong_type
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.trace import Trace
-from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import WORKLOADS, synthesize
-from dovetail.traces.table import Progress
+
+if TYPE_CHECKING:
+    from dovetail.traces.table import Progress
 
 SYNTHETIC = "synth:"
 """What the name of a workload starts with, where a file could stand."""
@@ -65,6 +67,8 @@ def load_trace(
         return synthesize(workload, JOBS if jobs is None else jobs, seed, load, cluster_gpus)
     if load is not None or cluster_gpus is not None:
         raise ConfigError(f"{source}: load and cluster_gpus are for workloads such as synth:helios")
+    from dovetail.traces.reader import read_trace  # with Polars, which workloads do not need
+
     trace = read_trace(source, format, names, progress, columns)
     return trace if jobs is None or jobs >= len(trace) else trace.slice(0, jobs)
 

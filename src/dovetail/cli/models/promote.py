@@ -43,7 +43,7 @@ def models_promote(
 def held(store: ModelStore, name: str, version: str, trace: str, cluster: str) -> Contest | None:
     """A contest between this version and the champion; None: there is no champion yet."""
     from dovetail.models import contest
-    from dovetail.traces.clusters.load import load_cluster
+    from dovetail.traces.cluster_loader import load_cluster
     from dovetail.traces.loader import load_trace
 
     if not any(each.champion for each in store.versions(name)):

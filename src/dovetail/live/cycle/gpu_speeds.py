@@ -48,7 +48,7 @@ def speeds_in(path: str) -> GpuSpeeds:
     """Of a cluster file; empty: all GPUs are alike."""
     if not path:
         return GpuSpeeds()
-    from dovetail.traces.clusters.load import load_cluster  # Polars takes a while to import
+    from dovetail.traces.cluster_loader import load_cluster  # Polars takes a while to import
 
     cluster = load_cluster(Path(path))
     return GpuSpeeds(cluster.speed, cluster.kind_speed)

@@ -8,7 +8,6 @@ from pathlib import Path
 from dovetail.domain.arguments import expect
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import load_cluster as parse_cluster
-from dovetail.traces.clusters import read_cluster
 
 
 def load_cluster(spec: str | Path | Cluster) -> Cluster:
@@ -18,5 +17,8 @@ def load_cluster(spec: str | Path | Cluster) -> Cluster:
         return spec
     path = Path(spec)
     if path.suffix != ".toml" and os.path.isfile(path):  # false for what is too long for a name
+        # Polars reads it, and takes a quarter of a second to be there; most clusters are no file.
+        from dovetail.traces.clusters import read_cluster
+
         return read_cluster(path).cluster
     return parse_cluster(spec)
