@@ -27,14 +27,8 @@ from dovetail.domain.policy import (
     Varies,
 )
 from dovetail.simulator.fair_tree import add_tree, share_tables
-from dovetail.simulator.kernel import (
-    account_rows,
-    beyond,
-    promise_rows,
-    queue_rows,
-    reservation_rows,
-    rows,
-)
+from dovetail.simulator.kernel import account_rows, promise_rows, queue_rows, reservation_rows, rows
+from dovetail.simulator.kernel.beyond import MOST as MOST_BEYOND
 from dovetail.simulator.kernel.openings import HEAPS
 from dovetail.simulator.kernel.parts import FACTS, LIMITS, SWITCHES
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
@@ -160,7 +154,7 @@ class Tables:
         cycled = len(cluster.nodes) if isinstance(backfill, SlurmBackfill) else 0
         self.first_holds, self.last_holds = np.full(cycled, np.inf), np.full(cycled, -np.inf)
         self.hold_gaps, self.begins = np.zeros(cycled), np.zeros(cycled)
-        self.beyonds = new_table(promise_rows.Beyond, beyond.MOST)
+        self.beyonds = new_table(promise_rows.Beyond, MOST_BEYOND)
         self.opening_heaps = new_table(promise_rows.OpeningHeap, heaps)
         self.openings = new_table(promise_rows.Opening, heaps * len(cluster.nodes))
         self.reservations = new_table(reservation_rows.Reservation, len(kinds))

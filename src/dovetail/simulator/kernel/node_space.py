@@ -71,7 +71,12 @@ def next_begin(w: World, number: int, watcher: int, after: float, length: float)
 
     Running jobs only give back: once the chunk fits, only plans can stand in its way.
     """
-    begin = max(after, ready(w, watcher, number).time)
+    return after_holds(w, number, max(after, ready(w, watcher, number).time), length)
+
+
+@inner
+def after_holds(w: World, number: int, begin: float, length: float) -> float:
+    """The earliest time from `begin` on at which nobody is to have the node for so long."""
     at = node(w, number).hold
     while at >= 0 and hold(w, at).begin < begin + length:
         begin = max(begin, hold(w, at).end)
@@ -83,8 +88,7 @@ def next_begin(w: World, number: int, watcher: int, after: float, length: float)
 def count_unplanned(w: World, at: int, begin: float, end: float) -> int:
     """Nodes that a chunk of a shape may have over [begin, end).
 
-    Of those that are ready only the ones that somebody is to have are looked at: with 200 of 2,000
-    nodes to be reserved, looking at all of them was nine tenths of a replay.
+    How many are ready is known; only those that somebody is to have are looked at.
     """
     watcher, kinds = follow(w, at), shape(w, at).kinds
     found = count_ready(w, at, begin)

@@ -13,6 +13,7 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.calendar import follow
 from dovetail.simulator.kernel.earliest import keep_earliest
+from dovetail.simulator.kernel.node_space import after_holds
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     begins,
@@ -87,23 +88,13 @@ def _name_times(w: World, at: int, length: float) -> None:
     while between > 0:
         if times[number] == TO_SEE:
             begin = max(now, ready[base + number])
-            times[number] = _after_holds(w, number, begin, length)
+            times[number] = after_holds(w, number, begin, length)
             between -= 1
         number += 1
     if kinds + 1 != 1 << w.kind_count:
         for number in range(w.node_count):
             if kinds >> node(w, number).kind & 1 == 0:
                 times[number] = math.inf
-
-
-@inner
-def _after_holds(w: World, number: int, begin: float, length: float) -> float:
-    """The earliest time from `begin` on at which nobody is to have the node for so long."""
-    at = node(w, number).hold
-    while at >= 0 and hold(w, at).begin < begin + length:
-        begin = max(begin, hold(w, at).end)
-        at = hold(w, at).next
-    return begin
 
 
 @inner
@@ -148,7 +139,7 @@ def _agree(w: World, begin: float, length: float, wanted: int) -> bool:
     number = 0
     while between > 0:
         if times[number] == TO_SEE:
-            times[number] = _after_holds(w, number, begin, length)
+            times[number] = after_holds(w, number, begin, length)
             found += times[number] == begin
             between -= 1
         number += 1
