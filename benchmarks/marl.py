@@ -14,7 +14,8 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +40,7 @@ from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.choice.cells import SiteHistory, open_history
 from dovetail.agents.history import Site, facts
 from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
-from dovetail.agents.training import LEARNING, train
+from dovetail.agents.training import HANDED, LEARNING, train
 from dovetail.domain.jobs import Floats
 from dovetail.domain.schedule import Schedule
 from dovetail.evaluation.run import Run
@@ -53,6 +54,7 @@ from dovetail.prediction.request import Request
 
 PREDICTOR = Request.parse("predicted").predictor
 MODELS = Path(__file__).parent / "models" / "marl"
+SECONDS = "seconds.json"
 NINE = tuple(
     f"{order}@{place}"
     for place in ("best-fit", "topology-aware", "first-available")
@@ -162,16 +164,32 @@ def _forecast(knowledge: Knowledge, kind: str) -> Distribution | None:
 def _choice(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
     """The best heuristic pair and estimates by the known part: one for all arms and seeds."""
     config, folder = ChoiceConfig(estimates=kind), MODELS / name / kind / "choice"
-    train("choice", None, [history.site], folder, config, _say, histories=[history])
-    found: dict[str, Any] = load_checkpoint(MODELS / name / kind / "choice").card["choice"]
-    return found
+    clock = folder / SECONDS
+    if not clock.exists():
+        with _timed(clock, f"{name}, {kind}, choice"):
+            train("choice", None, [history.site], folder, config, _say, histories=[history])
+    found: dict[str, Any] = load_checkpoint(folder).card["choice"]
+    return found | {"seconds": json.loads(clock.read_text(encoding="utf-8"))}
+
+
+@contextmanager
+def _timed(clock: Path, what: str) -> Iterator[None]:
+    """Write what it took, in clock and processor time."""
+    began, used = time.perf_counter(), time.process_time()
+    yield
+    spent = {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - used,
+    }
+    clock.write_text(json.dumps(spent), encoding="utf-8")
+    _say(f"{what}: {spent}")
 
 
 def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Size) -> Path:
     from dovetail.agents.selector_allocator.training import learn
 
     path = MODELS / name / kind / f"{arm}-{seed}"
-    clock = path / "seconds.json"
+    clock = path / SECONDS
     if clock.exists():
         return path
     config = SelectorAllocatorSettings(
@@ -184,18 +202,12 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
         chosen = PolicyCandidate(*(start.choice[n] for n in ("order", "estimates", "placement")))
         about = json.loads(json.dumps(facts("selector-allocator", config, [start.site])))
         save_checkpoint(path, chosen.checkpoint({**about, "choice": start.choice}))
-    began, used = time.perf_counter(), time.process_time()
-    train(
-        "selector-allocator", learn, [start.site], path, config,
-        lambda progress: _say(f"{name}, {kind}, {arm} {seed}: {progress}"),
-        histories=[start.history],
-    )  # fmt: skip
-    spent = {
-        "seconds": time.perf_counter() - began,
-        "cpu_seconds": time.process_time() - used,
-    }
-    clock.write_text(json.dumps(spent), encoding="utf-8")
-    _say(f"{name}, {kind}, {arm} {seed}: {spent}")
+    what = f"{name}, {kind}, {arm} {seed}"
+    with _timed(clock, what):
+        train(
+            "selector-allocator", learn, [start.site], path, config,
+            lambda progress: _say(f"{what}: {progress}"), histories=[start.history],
+        )  # fmt: skip
     return path
 
 
@@ -233,7 +245,7 @@ def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) ->
 def _contestants(draws: Draws, chosen: dict[str, Any], trained: dict[str, Path]) -> dict[str, Told]:
     """Heuristics and what was learned, as learned; `written` is what the gate let through."""
     policies = {name: Policy.parse(name) for name in (*NINE, *OTHERS)}
-    policies |= {name: Policy(str(path / LEARNING)) for name, path in trained.items()}
+    policies |= {name: Policy(str(path / LEARNING / HANDED)) for name, path in trained.items()}
     policies |= {
         f"written-{name.rpartition('-')[2]}": Policy(str(path))
         for name, path in trained.items()
@@ -276,7 +288,7 @@ def _against(
 def _training(path: Path) -> dict[str, Any]:
     card = load_checkpoint(path).card
     return {
-        **json.loads((path / "seconds.json").read_text(encoding="utf-8")),
+        **json.loads((path / SECONDS).read_text(encoding="utf-8")),
         "gate": card.get("gate"),
         "halves": card["learned"].get("halves"),
         "kept": card["learned"].get("kept"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.agents.charges import charge_blocks
 from dovetail.agents.history import Site
-from dovetail.agents.replays import charge_queue, rearranged
+from dovetail.agents.replays import rearranged
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.schedule import Schedule
@@ -58,24 +58,9 @@ def on_unseen(site: Site, one: Told, first: int) -> tuple[dict[str, float], Floa
     size = max(1, values.shape[1] // BLOCKS)
     count = values.shape[1] // size
     blocks = values[:, : count * size].reshape(len(METRICS), count, size).mean(axis=2)
-    queue = queue_blocks(schedule, first, count)
+    queue = charge_blocks(schedule, first, count)
     row |= dict(zip(QUEUE, queue.mean(axis=1).tolist(), strict=True))
     return row, np.concatenate((blocks, queue))
-
-
-def queue_blocks(schedule: Schedule, first: int, count: int) -> Floats:
-    """What all who wait are charged in spans of as many submissions each: [2, spans].
-
-    Whoever waits is charged a second of wait a second, and of slowdown a second over its run time.
-    So a policy pays for jobs that it left waiting before the first row, which its own jobs of
-    the part would hide.
-    """
-    submit = schedule.trace.jobs.submit
-    edges = submit[np.linspace(first, len(submit) - 1, count + 1).astype(int)].tolist()
-    found = np.stack([charge_queue(schedule, *span) for span in pairwise(edges)], axis=1)
-    found *= count / max(1, len(submit) - first)
-    found[1] += 1.0
-    return found
 
 
 class Windows:

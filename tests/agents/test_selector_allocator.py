@@ -23,9 +23,12 @@ from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings 
 from dovetail.agents.selector_allocator.halves import best_halves  # noqa: E402
 from dovetail.agents.selector_allocator.imitation import imitate  # noqa: E402
 from dovetail.agents.selector_allocator.networks import PairActor, PairCritic  # noqa: E402
-from dovetail.agents.selector_allocator.replays import open_replays  # noqa: E402
 from dovetail.agents.selector_allocator.starts import begin_as  # noqa: E402
-from dovetail.agents.selector_allocator.training import PairProgress, learn  # noqa: E402
+from dovetail.agents.selector_allocator.training import (  # noqa: E402
+    PairProgress,
+    learn,
+    pair_replays,
+)
 from dovetail.agents.training import Lesson  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.node_classes import NodeClassFacts  # noqa: E402
@@ -178,7 +181,7 @@ def test_of_two_halves_the_one_that_helps_is_handed_to_the_gate(tmp_path: Path) 
     actor = PairActor()
     assert begin_as(actor, "saf", "best-fit", 10)
     actor.allocator.follow(-30.0, 0.0)
-    with open_replays(lesson, lesson.histories[0], SelectorAllocatorSettings(**TINY)) as replays:
+    with pair_replays(lesson, lesson.histories[0], SelectorAllocatorSettings(**TINY)) as replays:
         found = best_halves(Checkpoint("selector-allocator", actor.arrays(), {}), choice, replays)
     assert found.card["kept"] == "selector"
     assert found.card["halves"]["selector"]["loss"] == pytest.approx(0.0)  # it is SAF
@@ -197,9 +200,9 @@ def test_a_frozen_half_imitates_and_then_stays_as_it_is(tmp_path: Path) -> None:
         [open_history(site, "exact")], PolicyCandidate("saf", "exact", "best-fit"), tmp_path,
         lambda p: None, 1, LocalPlayers,
     )  # fmt: skip
-    with open_replays(lesson, lesson.histories[0], config) as replays:
+    with pair_replays(lesson, lesson.histories[0], config) as replays:
         run = _PairRun(lesson, lesson.histories[0], config, {"any": 1}, replays)
-    run._freeze()
+    run._let_learn([run.actor.selector])
     before = {n: p.clone() for n, p in run.actor.named_parameters()}
     run.learn()
     for name, part in run.actor.named_parameters():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.agents.replays import CALM, CONGESTED, Measured, Score
+from dovetail.agents.replays import Measured, Score, counted_blocks
 from dovetail.domain.jobs import Floats
 
 RUN = 2
@@ -30,8 +30,9 @@ RESAMPLES = 4000
 class BlockEvidence:
     """Of what was learned against what was chosen; below 0 is better."""
 
-    score: Score  # the mean over blocks; sites count alike
-    total: Score  # of plain means, over all who wait while the blocks last
+    score: Score  # of what all who wait are charged: the mean over blocks; sites count alike
+    total: Score  # the same of plain means
+    own: Score  # of plain means of the jobs that came meanwhile
     blocks: int  # disjoint ones in which jobs wait; of several sites, all together
     upper: float  # what the gain may come to by chance
 
@@ -43,21 +44,19 @@ def weigh_blocks(sites: Sequence[tuple[Sequence[Measured], Sequence[Measured]]])
     blocks = sum(part.shape[1] for part in known)
     if not known:
         nothing = Score(np.nan, np.nan)
-        return BlockEvidence(nothing, nothing, 0, np.nan)
+        return BlockEvidence(nothing, nothing, nothing, 0, np.nan)
     wait, bsld = np.mean([part.mean(axis=1) for part in known], axis=0).tolist()
-    totals = np.mean([_total(ours, theirs) for ours, theirs in sites], axis=0).tolist()
-    return BlockEvidence(Score(wait, bsld), Score(*totals), blocks, _upper(known))
+    total, own = (
+        Score(*np.mean([of_site(ours, theirs) for ours, theirs in sites], axis=0).tolist())
+        for of_site in (_total, _own)
+    )
+    return BlockEvidence(Score(wait, bsld), total, own, blocks, _upper(known))
 
 
 def _differences(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Floats:
-    """Logarithms of ratios of wait and slowdown: [2, blocks], each the mean over cells.
-
-    A block counts where either of both waits. If the rival's wait alone decided, blocks in which
-    the rival was unlucky would be picked.
-    """
+    """Logarithms of ratios of wait and slowdown: [2, blocks], each the mean over cells."""
     a, b = (np.stack([cell.blocks for cell in part]) for part in (ours, theirs))
-    waits = np.exp(np.maximum(a[:, 0], b[:, 0])) - CALM
-    counted = waits >= CONGESTED  # [cells, blocks]
+    counted = counted_blocks(a, b)  # [cells, blocks]
     sums = np.where(counted[:, None], a - b, 0.0).sum(axis=0)
     times = counted.sum(axis=0)
     some = times > 0
@@ -66,10 +65,17 @@ def _differences(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Floats
 
 
 def _total(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Floats:
-    """Logarithms of ratios of what all who wait are charged, over all cells."""
-    a, b = (
-        np.log(np.mean([np.exp(cell.queue) for cell in part], axis=0)) for part in (ours, theirs)
-    )
+    """Logarithms of ratios of what all who wait are charged, over all cells and blocks."""
+    return _ratio(*([np.exp(cell.blocks).mean(axis=1) for cell in part] for part in (ours, theirs)))
+
+
+def _own(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Floats:
+    """The same of own jobs."""
+    return _ratio(*([np.exp(cell.own) for cell in part] for part in (ours, theirs)))
+
+
+def _ratio(ours: Sequence[Floats], theirs: Sequence[Floats]) -> Floats:
+    a, b = (np.log(np.mean(part, axis=0)) for part in (ours, theirs))
     found: Floats = a - b
     return found
 

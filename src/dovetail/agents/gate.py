@@ -1,6 +1,7 @@
 """The gate: what was learned is kept only where it is clearly ahead of what was chosen.
 
-It is judged on jobs that no learner saw, block of time by block of time. A lead of 0.1 in the
+It is judged on jobs that no learner saw, block of time by block of time, by what all who wait are
+charged; the jobs that came meanwhile must not pay for it either. A lead of 0.1 in the
 logarithm, which sufficed before, is chance where blocks are few: of two heuristics, one is ahead of
 the other by 0.4 to 1 on a single block of 250 jobs, and behind on the next.
 """
@@ -65,7 +66,9 @@ class GateVerdict:
                 f"well be {math.expm1(found.upper):+.0%}"
             )
         if not found.total.gain <= 0.0:
-            return f"{lead} on its own jobs, but of all who wait it is not: {found.total}"
+            return f"{lead} in most blocks of time, but over all of them it is not: {found.total}"
+        if not found.own.gain <= 0.0:
+            return f"{lead} of all who wait, but jobs that came meanwhile pay: {found.own}"
         tails = [-math.inf if math.isnan(tail) else tail for tail in self.tails]
         if max(tails, default=-math.inf) > math.log1p(WORSE):
             pays = SIZES[tails.index(max(tails))]
@@ -98,6 +101,8 @@ class GateVerdict:
             "bsld": math.expm1(found.score.bsld),
             "total_wait": math.expm1(found.total.wait),
             "total_bsld": math.expm1(found.total.bsld),
+            "own_wait": math.expm1(found.own.wait),
+            "own_bsld": math.expm1(found.own.bsld),
             "tails": {
                 name: math.expm1(tail)
                 for name, tail in zip(SIZES, self.tails, strict=False)

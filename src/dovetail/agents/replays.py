@@ -5,9 +5,10 @@
     ours.against(theirs)          # Score(wait=-0.08, bsld=-0.12, ...): both better
 
 A mean over a history is made by a few congested weeks, and one job started a second later can
-make one of them twice as good or bad. So what is measured is cut into blocks of consecutive jobs,
-and what counts is the mean logarithm of their ratios to what a rival makes of the same jobs: each
-block counts alike, and noise is averaged away. Blocks in which the rival hardly waits say nothing.
+make one of them twice as good or bad. So what is measured is cut into blocks of as many
+submissions, and what counts is the mean logarithm of the ratios of what all who wait are charged in
+them (`charges`) to the same under a rival: each block counts alike, and noise is averaged away.
+Blocks in which nobody waits say nothing.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
+from dovetail.agents.charges import charge_blocks
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
-from dovetail.domain.jobs import Floats
-from dovetail.domain.metrics import SHORT, bounded_slowdown
+from dovetail.domain.jobs import Bools, Floats
+from dovetail.domain.metrics import bounded_slowdown
 from dovetail.domain.policy import Backfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -34,14 +35,14 @@ from dovetail.prediction.distribution import Distribution
 from dovetail.prediction.estimates import estimates_from, make_estimates
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request
-from dovetail.simulator import simulate
+from dovetail.simulator import Window, simulate, simulate_window
 
 BLOCKS = 4
 CALM = 60.0
 """Seconds added to waits, so that seconds on an idle cluster do not count."""
 
 CONGESTED = 60.0
-"""Mean wait of a rival in a block, in seconds, from which on the block counts."""
+"""Seconds of wait that a job of a block is charged, from which on the block counts."""
 
 JITTER = 0.2
 """By what part a gap between two arrivals is longer or shorter."""
@@ -117,22 +118,27 @@ def mean_score(scores: Sequence[Score]) -> Score:
 class Measured:
     """What a policy made of a cell, as logarithms."""
 
-    blocks: Floats  # [2, blocks] of mean wait and bounded slowdown
-    queue: Floats  # [2] the same of all who wait meanwhile, those from before included
+    blocks: Floats  # [2, blocks] of what all who wait are charged: wait, bounded slowdown
+    own: Floats  # [2] the means of jobs that came meanwhile
     tails: Floats  # [size classes] of the 95th percentile of waits; NaN: too few jobs
 
-    @property
-    def congested(self) -> bool:
-        """Whether there is a block in which jobs wait."""
-        return bool((np.exp(self.blocks[0]) - CALM >= CONGESTED).any())
-
     def against(self, rival: Measured) -> Score:
-        """Over the blocks in which the rival waits; NaN where it never does."""
-        counted = np.exp(rival.blocks[0]) - CALM >= CONGESTED
+        """Over the blocks in which jobs wait; NaN where they never do."""
+        counted = counted_blocks(self.blocks, rival.blocks)
         if not counted.any():
             return Score(math.nan, math.nan)
         wait, bsld = (self.blocks - rival.blocks)[:, counted].mean(axis=1).tolist()
         return Score(wait, bsld, tuple((self.tails - rival.tails).tolist()))
+
+
+def counted_blocks(ours: Floats, theirs: Floats) -> Bools:
+    """Blocks [..., 2, blocks] in which either waits: [..., blocks].
+
+    If the rival's wait alone decided, blocks in which the rival was unlucky would be picked.
+    """
+    waits = np.exp(np.maximum(ours[..., 0, :], theirs[..., 0, :])) - CALM
+    counted: Bools = waits >= CONGESTED
+    return counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,19 +151,18 @@ class ReplayCell:
     first: int
     seed: int = 0  # of noise in estimates, where they have any
     blocks: int = BLOCKS
+    warm: Window | None = None  # the state that row `first` meets; None: an idle cluster at row 0
 
     def play(self, contestant: Contestant) -> Measured:
         """What the contestant makes of it."""
-        ordering, placement = contestant.policy("candidate")
+        return measure(self.replay(contestant), self.first, self.blocks)
+
+    def replay(self, contestant: Contestant) -> Schedule:
+        policy = (*contestant.policy("candidate"), Backfill.EASY)
         told = self.told(contestant.estimates)
-        schedule = simulate(
-            self.trace, self.cluster, ordering, placement, Backfill.EASY, told, HISTORY
-        )
-        return Measured(
-            measure_blocks(schedule, self.first, self.blocks),
-            measure_queue(schedule, self.first),
-            measure_tails(schedule, self.first),
-        )
+        if self.warm is not None:
+            return simulate_window(self.warm, self.cluster, *policy, told, HISTORY)
+        return simulate(self.trace, self.cluster, *policy, told, HISTORY)
 
     def told(self, estimates: str) -> Estimates:
         """Estimates of its jobs; predicted ones as the whole history has them."""
@@ -198,36 +203,24 @@ def rearranged(trace: Trace, load: float, seed: int) -> Trace:
     return Trace(other, f"{trace.name} at {load:g}", trace.notes, trace.origin)
 
 
-def measure_blocks(schedule: Schedule, first: int, blocks: int) -> Floats:
-    """Logarithms of the means of wait and bounded slowdown in each block: [2, blocks]."""
-    wait, slow = schedule.wait, bounded_slowdown(schedule.wait, schedule.run)
-    bounds = np.linspace(first, len(wait), blocks + 1).astype(int)
-    means = []
-    for begin, end in pairwise(bounds):
-        rows = begin + np.flatnonzero(schedule.ran[begin:end])
-        means.append((wait[rows].mean() + CALM, slow[rows].mean()) if len(rows) else (CALM, 1.0))
-    return np.log(np.array(means).T)
+def measure(schedule: Schedule, first: int, blocks: int) -> Measured:
+    """What is charged from row `first` on, and how the jobs from there on fared."""
+    charged = charge_blocks(schedule, first, blocks)
+    return Measured(
+        np.log(charged + np.array([[CALM], [0.0]])),
+        measure_own(schedule, first),
+        measure_tails(schedule, first),
+    )
 
 
-def measure_queue(schedule: Schedule, first: int) -> Floats:
-    """Logarithms of what all who wait from row `first` on are charged, for each job: [2].
-
-    Own jobs look well if those from before pay, as they do when the newest are served first.
-    """
-    submit = schedule.trace.jobs.submit
-    charged = charge_queue(schedule, float(submit[first]), float(submit[-1]))
-    return np.log(charged / max(1, len(submit) - first) + np.array([CALM, 1.0]))
-
-
-def charge_queue(schedule: Schedule, begin: float, end: float) -> Floats:
-    """What all who wait are charged in a span of time, in sum: wait and slowdown.
-
-    Whoever waits is charged a second of wait a second, and of slowdown a second over its run time.
-    """
-    ran = schedule.ran
-    submit, start, run = schedule.trace.jobs.submit[ran], schedule.start[ran], schedule.run[ran]
-    waited = np.maximum(0.0, np.minimum(start, end) - np.maximum(submit, begin))
-    return np.array([waited.sum(), (waited / np.maximum(run, SHORT)).sum()])
+def measure_own(schedule: Schedule, first: int) -> Floats:
+    """Logarithms of the means of wait and bounded slowdown of jobs from row `first` on: [2]."""
+    rows = first + np.flatnonzero(schedule.ran[first:])
+    if not len(rows):
+        return np.log(np.array([CALM, 1.0]))
+    wait = schedule.wait[rows]
+    slow = bounded_slowdown(wait, schedule.run[rows])
+    return np.log(np.array([wait.mean() + CALM, slow.mean()]))
 
 
 def measure_tails(schedule: Schedule, first: int) -> Floats:

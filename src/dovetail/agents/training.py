@@ -9,7 +9,7 @@ The last tenth of each trace is never looked at. All of the rest chooses; six ni
 learned from, by the next ninth a learner chooses its best, and the last two ninths, which no
 learner is given, judge that. The folder holds the choice as soon as it is made, and what was
 learned in its stead if it passes the gate, whenever the training ends. What a learner needs to go
-on lies in `learning`.
+on lies in `learning`, what it handed to the gate in `learning/handed`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from dovetail.policies.learned.checkpoint import (
     save_checkpoint,
 )
 
-LEARNING = "learning"
+LEARNING, HANDED = "learning", "handed"
 OTHER_SEED = 1_000_003
 """Added to the seed of the cells that judge."""
 
@@ -121,6 +121,7 @@ def train(
     shown = [hold_back(history) for history in histories]
     lesson = Lesson(shown, chosen, folder / LEARNING, report, workers, engine)
     learned = learner(lesson, config)
+    save_checkpoint(lesson.folder / HANDED, learned)
     verdict = _judge(histories, cells, learned, chosen, workers, engine, promised)
     own = {key: value for key, value in learned.card.items() if key not in about}
     card = {**begun, "learned": own, "gate": verdict.facts()}

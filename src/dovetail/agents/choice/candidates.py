@@ -14,7 +14,10 @@ from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request, Summary
 
-BY_ESTIMATE = ("saf", "saf-1.5", "saf-2", "sjf")
+POWERS = {"saf": 1.0, "saf-1.5": 1.5, "saf-2": 2.0, "sjf": 0.0}
+"""Orderings by an estimate times a power of the size, and that power."""
+
+BY_ESTIMATE = tuple(POWERS)
 """Orderings that go by an estimate: what of the prediction that is matters to them.
 
 F1 is none of them: it counts from when a replay began, so that on a part of a history it is another
@@ -56,13 +59,18 @@ class PolicyCandidate:
 
 def reference(estimates: str) -> PolicyCandidate:
     """What all candidates are compared with: SAF, the strongest single heuristic."""
-    return PolicyCandidate("saf", _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+    return PolicyCandidate("saf", usual(estimates), PLACEMENT[0])
 
 
 def heuristics(estimates: str) -> Iterator[PolicyCandidate]:
     """Every ordering as it is usually run."""
     for order in (*BY_ESTIMATE, *BY_OTHERS):
-        yield PolicyCandidate(order, _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+        yield PolicyCandidate(order, usual(estimates), PLACEMENT[0])
+
+
+def usual(estimates: str) -> str:
+    """What orderings and reservations usually go by."""
+    return _spec(estimates, ORDER[0], RESERVE[0])
 
 
 def orders(estimates: str) -> Iterator[PolicyCandidate]:
@@ -71,7 +79,7 @@ def orders(estimates: str) -> Iterator[PolicyCandidate]:
         for summary in ORDER if is_predicted(estimates) else ORDER[:1]:
             yield PolicyCandidate(order, _spec(estimates, summary, RESERVE[0]), PLACEMENT[0])
     for order in BY_OTHERS:
-        yield PolicyCandidate(order, _spec(estimates, ORDER[0], RESERVE[0]), PLACEMENT[0])
+        yield PolicyCandidate(order, usual(estimates), PLACEMENT[0])
 
 
 def variants(candidate: PolicyCandidate) -> Iterator[PolicyCandidate]:

@@ -16,31 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.choice.candidates import PolicyCandidate
-from dovetail.agents.choice.cells import (
-    LOADS,
-    LONGEST,
-    CellConfig,
-    SiteHistory,
-    cut,
-    validation_cells,
-)
+from dovetail.agents.choice.candidates import POWERS, PolicyCandidate
+from dovetail.agents.choice.cells import LONGEST, CellConfig, validation_cells
 from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
 from dovetail.agents.history import facts
 from dovetail.agents.players import Players
 from dovetail.agents.promised import promised_tail
-from dovetail.agents.replays import Replay, ReplayCell, Score, mean_score
+from dovetail.agents.replays import Replay, Score, mean_score
 from dovetail.agents.training import Lesson
 from dovetail.agents.training_run import TrainingRun
+from dovetail.agents.warm_cells import warm_cells
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES, Family, Learned, PlacementWeights
 from dovetail.policies.ordering.index import IndexWeights
-
-POWERS = {"sjf": 0.0, "saf": 1.0, "saf-1.5": 1.5, "saf-2": 2.0}
-"""Orders that an index can begin as, by what power of the size counts in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +90,12 @@ class EvolutionMember:
 def learn(lesson: Lesson, config: TrainingConfig) -> Checkpoint:
     """The best member of the family on validation; goes on where it stopped."""
     choice = lesson.choice
-    drawn = [_learning_cells(history, config) for history in lesson.histories]
+    drawn = [
+        warm_cells(
+            history, choice, config.replays, config.length, np.random.default_rng(config.seed)
+        )
+        for history in lesson.histories
+    ]
     cells = CellConfig(config.estimates, jitters=1, longest=config.longest, seed=config.seed + 1)
     judged = [list(validation_cells(history, cells)) for history in lesson.histories]
     every = [*chain(*drawn), *chain(*judged)]
@@ -112,18 +108,6 @@ def learn(lesson: Lesson, config: TrainingConfig) -> Checkpoint:
     with lesson.engine(replays, lesson.workers) as players:
         _EvolutionRun(lesson.folder, config, about, choice, counts, players).go_on(lesson.report)
     return load_checkpoint(lesson.folder)
-
-
-def _learning_cells(history: SiteHistory, config: TrainingConfig) -> list[ReplayCell]:
-    """Parts of what may be learned from, at random loads; a tenth of each fills the cluster."""
-    random = np.random.default_rng(config.seed)
-    length = min(config.length, history.learning)
-    found = []
-    for _ in range(config.replays):
-        begin = int(random.integers(history.learning - length + 1))
-        load, seed = float(random.choice(LOADS)), int(random.integers(1 << 31))
-        found.append(cut(history, begin, begin + length, length // 10, load, seed))
-    return found
 
 
 def start_at(family: Family, choice: PolicyCandidate) -> Floats:

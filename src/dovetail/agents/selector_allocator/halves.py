@@ -1,7 +1,7 @@
-"""Which half is worth having: the pair, its selector with the chosen placement, or its allocator.
+"""Which half is worth having: the pair, its selector, its allocator, or neither.
 
-What two agents learned together is not always best together. The gate judges one of the three, the
-best on validation replays; whichever is written, it is a pair.
+What two agents learned together is not always best together, nor always better than what they began
+as. The gate judges one of the four, the best on validation replays; whichever it is, it is a pair.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ from collections.abc import Mapping
 import numpy as np
 
 from dovetail.agents.choice.candidates import PolicyCandidate
+from dovetail.agents.learner_replays import Arrays, LearnerReplays
 from dovetail.agents.replays import Score
-from dovetail.agents.selector_allocator.replays import Arrays, PairReplays
 from dovetail.policies.learned.checkpoint import Checkpoint
 
-PAIR, SELECTOR, ALLOCATOR = "pair", "selector", "allocator"
+PAIR, SELECTOR, ALLOCATOR, START = "pair", "selector", "allocator", "start"
 
 
-def combinations(arrays: Arrays, choice: PolicyCandidate) -> dict[str, Arrays]:
-    """The pair, and each of its networks beside the heuristic that was chosen for the other."""
+def combinations(arrays: Arrays, base: PolicyCandidate) -> dict[str, Arrays]:
+    """The pair, each of its networks beside the base's heuristic for the other, and the base."""
     found: dict[str, Arrays] = {PAIR: arrays}
-    if "order" in arrays or "placement" in arrays:
-        return found  # one network only
-    found[SELECTOR] = {**_of(arrays, SELECTOR), "placement": np.array(choice.placement)}
-    found[ALLOCATOR] = {**_of(arrays, ALLOCATOR), "order": np.array(choice.order)}
+    order, placement = np.array(base.order), np.array(base.placement)
+    if "order" not in arrays and "placement" not in arrays:
+        found[SELECTOR] = {**_of(arrays, SELECTOR), "placement": placement}
+        found[ALLOCATOR] = {**_of(arrays, ALLOCATOR), "order": order}
+    found[START] = {"order": order, "placement": placement}
     return found
 
 
-def best_halves(learned: Checkpoint, choice: PolicyCandidate, replays: PairReplays) -> Checkpoint:
+def best_halves(learned: Checkpoint, base: PolicyCandidate, replays: LearnerReplays) -> Checkpoint:
     """The best of the combinations; the card says how each did."""
-    found = combinations(learned.arrays, choice)
+    found = combinations(learned.arrays, base)
     scores = dict(zip(found, replays.play(list(found.values()), replays.validation), strict=True))
     best = min(scores, key=lambda name: _loss(scores[name]))
     card = {**learned.card, "halves": _facts(scores), "kept": best}

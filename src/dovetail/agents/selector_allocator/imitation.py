@@ -22,9 +22,13 @@ def imitate(
     passes: int,
     random: np.random.Generator,
 ) -> float:
-    """Let the actor learn the base pair's choices; the share of them that it makes in the end."""
+    """Let the actor learn the base pair's choices; the share of them that it makes in the end.
+
+    Parameters that need no gradient stay as they are.
+    """
     decisions = _watch(environments, episodes, random)
-    optimiser = torch.optim.Adam(list(actor.parameters()), lr=RATE)
+    learning = [part for part in actor.parameters() if part.requires_grad]
+    optimiser = torch.optim.Adam(learning, lr=RATE)
     for _ in range(passes):
         order = random.permutation(len(decisions))
         for begin in range(0, len(order), MINIBATCH):
@@ -32,6 +36,8 @@ def imitate(
             given = tensors(chosen)
             chances = log_softmax(actor(given), given.decision, given.decisions)
             loss: Any = -chances[torch.from_numpy(chosen.offset[:-1])].mean()
+            if not loss.requires_grad:
+                continue  # decisions of the other agent alone
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

@@ -17,8 +17,8 @@ from torch import nn
 
 from dovetail.agents.evolution.search import Evolution
 from dovetail.agents.evolution.search_file import load_search, refuse_damage, save_search
+from dovetail.agents.learner_replays import Arrays, LearnerReplays
 from dovetail.agents.selector_allocator.config import SelectorAllocatorSettings
-from dovetail.agents.selector_allocator.replays import Arrays, PairReplays
 from dovetail.domain.jobs import Floats
 
 SPREAD = 0.5
@@ -58,7 +58,7 @@ class LinearSearch:
         facts: dict[str, Any],
         parts: LinearParts,
         export: Callable[[], Arrays],
-        replays: PairReplays,
+        replays: LearnerReplays,
         config: SelectorAllocatorSettings,
     ) -> None:
         self.folder, self.facts, self.parts, self.export = folder, facts, parts, export

@@ -1,7 +1,7 @@
 """Where two networks begin: as the base pair, where that is a linear rule of features.
 
-SAF, SJF and best-fit are linear in what the networks see, and lifetime nearly so. Other pairs are
-imitated.
+Orders by an estimate and a power of the size and best-fit are linear in what the networks see, and
+lifetime nearly so. Others are imitated.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import math
 
 import numpy as np
 
+from dovetail.agents.choice.candidates import POWERS
 from dovetail.agents.rltune.starts import Heuristic
 from dovetail.agents.selector_allocator.networks import PairActor
+from dovetail.envs.selector_allocator.config import ALLOCATOR, SELECTOR
 from dovetail.policies.features import FEATURES, MONTH
 from dovetail.policies.node_features import BRIEF
 
@@ -29,16 +31,15 @@ LATER = PACKING / 14.0 * math.log(1.0 + MONTH / BRIEF)
 """What `lifetime` counts that a node is idle later: as much as a free GPU, when the logarithm of
 the time grows by one. `free_count` grows by about a fourteenth for each GPU."""
 
-BY_SIZE = ("saf", "sjf")
 LINEAR = {"best-fit": 0.0, "topology-aware": 0.0, "lifetime": LATER}
 
 
-def begin_as(actor: PairActor, order: str, place: str, gpus: int) -> bool:
-    """Set both linear parts; whether the actor now is that pair, or nearly."""
-    counts_gpus = 0.0 if order == "sjf" else 1.0
-    actor.selector.follow(_by_size(counts_gpus, gpus))
+def begin_as(actor: PairActor, order: str, place: str, gpus: int) -> frozenset[str]:
+    """Set both linear parts; the agents that are not what they are to begin as by that alone."""
+    actor.selector.follow(_by_size(POWERS.get(order, 1.0), gpus))
     actor.allocator.follow(PACKING, LINEAR.get(place, 0.0))
-    return order in BY_SIZE and place in LINEAR
+    exact = {SELECTOR: order in POWERS, ALLOCATOR: place in LINEAR}
+    return frozenset(name for name, is_exact in exact.items() if not is_exact)
 
 
 def _by_size(counts_gpus: float, gpus: int) -> Heuristic:
