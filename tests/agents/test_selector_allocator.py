@@ -26,6 +26,8 @@ from dovetail.agents.selector_allocator.networks import PairActor, PairCritic  #
 from dovetail.agents.selector_allocator.starts import begin_as  # noqa: E402
 from dovetail.agents.selector_allocator.training import (  # noqa: E402
     PairProgress,
+    _PairRun,
+    base_of,
     learn,
     pair_replays,
 )
@@ -143,7 +145,7 @@ def test_the_linear_search_finds_that_gpus_count_too(tmp_path: Path) -> None:
     assert found.card["halves"]["pair"]["loss"] < -0.2
 
 
-@pytest.mark.parametrize("order", ["saf", "sjf"])
+@pytest.mark.parametrize("order", ["saf", "saf-1.5", "saf-2", "sjf"])
 def test_networks_that_begin_as_a_linear_rule_give_its_schedule(order: str) -> None:
     """Gangs on mixed nodes included: before they saw the ways, allocators sent them elsewhere."""
     random = np.random.default_rng(1)
@@ -154,7 +156,7 @@ def test_networks_that_begin_as_a_linear_rule_give_its_schedule(order: str) -> N
     ]
     trace, cluster = trace_of(*rows), cluster_of("3x8:a,4x4:b,6x2:c")
     actor = PairActor()
-    assert begin_as(actor, order, "best-fit", cluster.total_gpus)
+    assert not begin_as(actor, order, "best-fit", cluster.total_gpus)
     learned = MODELS["selector-allocator"](actor.arrays(), "pair")
     usual = Learned(ORDERINGS[order], PLACEMENTS["best-fit"])
     ours, theirs = (
@@ -168,6 +170,19 @@ def test_networks_that_begin_as_a_linear_rule_give_its_schedule(order: str) -> N
 
 def test_of_two_halves_the_one_that_helps_is_handed_to_the_gate(tmp_path: Path) -> None:
     """An allocator that scatters beside a selector that is as good as the choice."""
+    lesson, actor = scattering(tmp_path)
+    with pair_replays(lesson, lesson.histories[0], SelectorAllocatorSettings(**TINY)) as replays:
+        found = best_halves(
+            Checkpoint("selector-allocator", actor.arrays(), {}), lesson.choice, replays
+        )
+    assert found.card["kept"] == "selector"
+    assert found.card["halves"]["selector"]["loss"] == pytest.approx(0.0)  # it is SAF
+    assert found.card["halves"]["allocator"]["loss"] > 0.1
+    assert str(found.arrays["placement"]) == "best-fit"
+
+
+def scattering(folder: Path) -> tuple[Lesson, PairActor]:
+    """A history on which it matters to keep a node whole, and an allocator that does not."""
     rows = (
         job(submit=10_000.0 * burst + i, run=3000.0, gpus=gpus)
         for burst in range(60)
@@ -175,26 +190,72 @@ def test_of_two_halves_the_one_that_helps_is_handed_to_the_gate(tmp_path: Path) 
     )
     site = Site(trace_of(*rows), cluster_of("1x8:a,1x2:b"))
     choice = PolicyCandidate("saf", "exact", "best-fit")
-    lesson = Lesson(
-        [open_history(site, "exact")], choice, tmp_path, lambda p: None, 1, LocalPlayers
-    )
+    lesson = Lesson([open_history(site, "exact")], choice, folder, lambda p: None, 1, LocalPlayers)
     actor = PairActor()
-    assert begin_as(actor, "saf", "best-fit", 10)
+    assert not begin_as(actor, "saf", "best-fit", 10)
     actor.allocator.follow(-30.0, 0.0)
-    with pair_replays(lesson, lesson.histories[0], SelectorAllocatorSettings(**TINY)) as replays:
-        found = best_halves(Checkpoint("selector-allocator", actor.arrays(), {}), choice, replays)
-    assert found.card["kept"] == "selector"
-    assert found.card["halves"]["selector"]["loss"] == pytest.approx(0.0)  # it is SAF
-    assert found.card["halves"]["allocator"]["loss"] > 0.1
-    assert str(found.arrays["placement"]) == "best-fit"
+    return lesson, actor
+
+
+def test_what_learning_made_worse_on_validation_is_left_for_the_start(tmp_path: Path) -> None:
+    lesson, actor = scattering(tmp_path)
+    config = SelectorAllocatorSettings(**{**TINY, "selector": "fcfs"})
+    arrays = {name: part for name, part in actor.arrays().items() if name.startswith("allocator")}
+    worse = Checkpoint("selector-allocator", {**arrays, "order": np.array("fcfs")}, {})
+    base = base_of(lesson.choice, config)
+    with pair_replays(lesson, lesson.histories[0], config) as replays:
+        found = best_halves(worse, base, replays)
+    assert found.card["kept"] == "start"
+    assert found.card["halves"]["pair"]["loss"] > found.card["halves"]["start"]["loss"] + 0.1
+    assert {name: str(part) for name, part in found.arrays.items()} == {
+        "order": "fcfs", "placement": "best-fit",
+    }  # fmt: skip
+
+
+def test_an_allocator_under_an_order_that_no_network_can_be_begins_as_best_fit(
+    tmp_path: Path,
+) -> None:
+    """The order is not asked, so that nothing has to be imitated; what was made it another one."""
+    lesson, _ = scattering(tmp_path)
+    config = SelectorAllocatorSettings(**{**TINY, "selector": "fcfs"})
+    with pair_replays(lesson, lesson.histories[0], config) as replays:
+        run = _PairRun(lesson, lesson.histories[0], config, {"any": 1}, replays)
+        fresh = PairActor()
+        begin_as(fresh, "saf", "best-fit", 10)
+        begun: list[Any] = []
+        run.keep_if_best = lambda: begun.append(run.actor.allocator.skip.weight.clone())  # type: ignore[assignment,func-returns-value]
+        run.go_on(lambda progress: None)
+        run.close()
+    assert torch.equal(begun[0], fresh.allocator.skip.weight)
+
+
+def test_imitation_leaves_the_half_that_needs_none() -> None:
+    envs = SelectorAllocatorVector(4, pool=small_pair_pool())
+    actor = PairActor()
+    assert begin_as(actor, "fcfs", "best-fit", 10) == {"selector"}
+    actor.allocator.requires_grad_(False)
+    before = [part.clone() for part in actor.allocator.parameters()]
+    imitate(actor, envs, 6, 2, np.random.default_rng(0))
+    assert all(
+        torch.equal(part, was)
+        for part, was in zip(actor.allocator.parameters(), before, strict=True)
+    )
+
+
+def test_an_order_that_was_not_chosen_goes_by_usual_estimates() -> None:
+    choice = PolicyCandidate("saf", "predicted:mixture,order=mean,reserve=q90", "lifetime")
+    usual = "predicted:mixture,order=log-mean,reserve=q80"
+    fcfs = SelectorAllocatorSettings(selector="fcfs")
+    assert base_of(choice, fcfs) == PolicyCandidate("fcfs", usual, "lifetime")
+    selector = SelectorAllocatorSettings(allocator="best-fit")
+    assert base_of(choice, selector) == PolicyCandidate("saf", choice.estimates, "best-fit")
+    assert base_of(choice, SelectorAllocatorSettings()) == choice
 
 
 def test_a_frozen_half_imitates_and_then_stays_as_it_is(tmp_path: Path) -> None:
     rows = (job(submit=60.0 * i, run=100.0 * (1 + i % 7), gpus=1 + i % 8) for i in range(300))
     site = Site(trace_of(*rows), cluster_of("1x8:a,1x4:b"))
     short: dict[str, Any] = {"episodes_per_epoch": 4, "length": 24, "allocator": "frozen"}
-    from dovetail.agents.selector_allocator.training import _PairRun
-
     config = SelectorAllocatorSettings(**{**TINY, **short, "epochs": 2})
     lesson = Lesson(
         [open_history(site, "exact")], PolicyCandidate("saf", "exact", "best-fit"), tmp_path,
