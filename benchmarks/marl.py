@@ -6,6 +6,7 @@ trained with several seeds. What is finished lies in benchmarks/models/marl and 
 
 python -m benchmarks.run marl                                  # all; many hours
 python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 8000   # a part of it
+python -m benchmarks.marl --traces ""          # the result file from the parts that are finished
 """
 
 from __future__ import annotations
@@ -309,7 +310,7 @@ def main() -> None:
     for name, value in asdict(plain).items():
         options.add_argument(f"--{name}", type=type(value), default=value)
     given = vars(options.parse_args())
-    traces, arms = (tuple(given.pop(name).split(",")) for name in ("traces", "arms"))
+    traces, arms = (tuple(filter(None, given.pop(name).split(","))) for name in ("traces", "arms"))
     result = run(traces, arms, Size(**given))
     path = Path(__file__).parent / "results" / "marl.json"
     path.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
