@@ -18,12 +18,14 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.forecasts import stored_forecast
+from benchmarks.forks import in_forks
 from benchmarks.marl_measures import (
     METRICS,
     QUEUE,
@@ -89,6 +91,7 @@ class Size:
     episodes: int = 60  # of an epoch
     windows: int = 10
     knowledge: str = "predicted,limit"
+    workers: int = 1  # processes that measure
 
 
 def run(
@@ -220,27 +223,35 @@ def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) ->
     rows: dict[str, Any] = {}
     blocks: dict[str, Floats] = {}  # [metrics, blocks]
     warm: dict[str, Floats] = {}  # [metrics, windows]
-    for name, one in told.items():
-        rows[name], blocks[name] = on_unseen(site, one, first)
-        sums = windows.play(one)
+    play = partial(_play, site, windows, first)
+    for name, (row, own, sums, loaded) in zip(
+        told, in_forks(play, told.values(), size.workers), strict=True
+    ):
+        rows[name], blocks[name] = row, own
         warm[name] = sums[:-1] / sums[-1]
         means = zip(METRICS, warm[name].mean(axis=1).tolist(), strict=True)
         rows[name] |= {f"windows_{metric}": mean for metric, mean in means}
-        rows[name]["loaded_utilisation"] = under_load(site, one)
+        rows[name]["loaded_utilisation"] = loaded
         _say(f"{draws.spec}: {name}: {rows[name]}")
     best = {by: min(NINE, key=lambda name: rows[name][by]) for by in BESTS}
-    loaded, _ = loaded_part(site.trace)
+    overloaded, _ = loaded_part(site.trace)
     return {
         "choice": chosen,
         "best_of_nine": best,
         "rows": rows,
-        "most_utilisation": most_utilisation(loaded, site.cluster.total_gpus),
+        "most_utilisation": most_utilisation(overloaded, site.cluster.total_gpus),
         "against": {
             "unseen": _against(blocks, best.values(), (*METRICS, *QUEUE)),
             "windows": _against(warm, best.values(), METRICS),
         },
         "training": {name: _training(path) for name, path in trained.items()},
     }
+
+
+def _play(
+    site: Site, windows: Windows, first: int, one: Told
+) -> tuple[dict[str, float], Floats, Floats, float]:
+    return *on_unseen(site, one, first), windows.play(one), under_load(site, one)
 
 
 def _contestants(draws: Draws, chosen: dict[str, Any], trained: dict[str, Path]) -> dict[str, Told]:

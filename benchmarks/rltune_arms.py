@@ -28,7 +28,7 @@ SEEDS = 5
 EVOLUTION: dict[str, Any] = {"epochs": 8, "population": 8, "batch": 4, "replays": 6,
                              "length": 12_000}  # fmt: skip
 PPO: dict[str, Any] = {"epochs": 12, "episodes_per_epoch": 50, "windows": 128,
-                       "validation_windows": 32, "validate_every": 3}  # fmt: skip
+                       "validate_every": 3}  # fmt: skip
 """A quarter and a sixteenth of the usual sizes: five seeds on six traces are ninety trainings."""
 
 

@@ -33,7 +33,7 @@ from tests.policies.test_learned_ordering import tables  # noqa: E402
 TRACE = synthesize(WORKLOADS["helios"], jobs=2000, seed=1, load=1.1, cluster_gpus=64)
 CLUSTER = cluster_of("8x8")
 TINY = RltuneConfig(
-    epochs=3, episodes_per_epoch=8, length=64, windows=6, validation_windows=4, environments=4,
+    epochs=3, episodes_per_epoch=8, length=64, windows=6, environments=4,
     validate_every=1, start="random", estimates="noisy:1",
     ppo=PpoConfig(actor_rate=3e-3, minibatch=256),
 )  # fmt: skip
@@ -106,17 +106,17 @@ def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int)
     # Shortest first has 1/200 of the base's slowdown, any order at all about half of it: sampled
     # actions go from 0.50 to 0.81 or more, whatever the seed and the processor.
     config = RltuneConfig(
-        epochs=6, episodes_per_epoch=128, length=16, windows=6, validation_windows=2,
+        epochs=6, episodes_per_epoch=128, length=16, windows=6,
         environments=64, validate_every=1, start="random", estimates="exact", seed=seed,
         ppo=PpoConfig(actor_rate=3e-2, passes=6, minibatch=256, divergence=0.5),
     )  # fmt: skip
     seen: list[RltuneProgress] = []
     site = Site(long_jobs_first(bursts=60), cluster_of("1x8"))
     found = train(tmp_path, config, seen.append, site)
-    assert found.card["validation_gap"] > 0.9
+    assert found.card["validation_gap"] > -0.05  # the choice is shortest first
     assert seen[-1].gap > seen[0].gap + 0.15
     assert seen[-1].validation == found.card["validation_gap"]
-    assert "better than fcfs" in str(seen[-1])
+    assert "than the choice" in str(seen[-1])
     assert list((tmp_path / "learning" / "logs").glob("events*"))
 
 

@@ -53,7 +53,7 @@ def test_a_policy_is_trained_against_a_base(dovetail: Command, tmp_path: Path) -
     trained = dovetail(
         "train", "--agent", "rltune", "--trace", "synth:helios", *given, "--base", "sjf",
         "--metric", "wait", "--features", "raw", "--start", "saf", "--epochs", 1, "--length", 32,
-        "--set", "windows=16", "--set", "validation_windows=8", "--set", "environments=8",
+        "--set", "windows=16", "--set", "environments=8",
         "--set", "episodes_per_epoch=16", "--out", tmp_path,
     )  # fmt: skip
     assert trained.code == 0, trained.err

@@ -48,7 +48,7 @@ SHORT: dict[str, dict[str, Any]] = {
     },
     "rltune": {
         "epochs": 1, "episodes_per_epoch": 4, "length": 32, "windows": 4, "environments": 2,
-        "validation_windows": 2, "validate_every": 1, "estimates": "noisy:1",
+        "validate_every": 1, "estimates": "noisy:1",
     },
     "choice": {"estimates": "noisy:1"},
     "adlro": {"steps": 2_000, "jobs": 20, "estimates": "noisy:1"},

@@ -92,7 +92,7 @@ def _rltune(folder: Path) -> Names:
 
     def small(**settings: Any) -> RltuneConfig:
         return RltuneConfig(
-            epochs=1, episodes_per_epoch=2, length=32, windows=2, validation_windows=2,
+            epochs=1, episodes_per_epoch=2, length=32, windows=2,
             environments=2, validate_every=1, ppo=PpoConfig(minibatch=64), **settings,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ networks. So these are what linear rules are searched on and what the best netwo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -42,6 +43,11 @@ class LearnerReplays:
     def validate(self, arrays: Arrays) -> Score:
         """On jobs that nothing was learned from."""
         return self.play([arrays], self.validation)[0]
+
+    def gap(self, arrays: Arrays) -> float:
+        """How much better than the choice they are there; 0 where nobody waits."""
+        loss = self.validate(arrays).loss
+        return 0.0 if math.isnan(loss) else -loss
 
 
 @contextmanager

@@ -77,19 +77,6 @@ def play(
     )  # fmt: skip
 
 
-def play_best(environments: Environments, actor: Network, seen: Seen) -> Floats:
-    """Take the likeliest action until every environment has ended once; its reward there."""
-    refuse_other_resets(environments)
-    total, left = np.zeros(environments.num_envs), np.ones(environments.num_envs, np.bool_)
-    while left.any():
-        shown = pack(seen)
-        place = best(_logits(actor, shown), shown.offset)
-        seen, reward, ends, cuts, _ = environments.step(shown.action[shown.offset[:-1] + place])
-        total += reward * left
-        left &= ~(ends | cuts)
-    return total
-
-
 def refuse_other_resets(environments: Environments) -> None:
     """A step that only resets would be learned from as a decision."""
     mode = environments.metadata.get("autoreset_mode")

@@ -27,7 +27,6 @@ class RltuneConfig:
     episodes_per_epoch: int = 100
     length: int = 256  # jobs of an episode
     windows: int = 256  # to draw episodes from
-    validation_windows: int = 64
     environments: int = 50  # played side by side
     estimates: str = "predicted"
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
@@ -41,8 +40,8 @@ class RltuneConfig:
     def __post_init__(self) -> None:
         promised_tail(self.promises)
         for name in (
-            "epochs", "episodes_per_epoch", "length", "windows", "validation_windows",
-            "environments", "validate_every", "patience",
+            "epochs", "episodes_per_epoch", "length", "windows", "environments",
+            "validate_every", "patience",
         ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected 1 or more")

@@ -2,9 +2,9 @@
 
     learn(lesson, RltuneConfig(base="fcfs", metric="bsld"))
 
-The first part of what is given makes the windows to learn in, the rest those by which the best
-network is chosen. The folder holds the best network (a checkpoint), `training.pt` to go
-on from, and `logs` for TensorBoard.
+The first part of what is given makes the windows to learn in; replays of the rest, in which all who
+wait count, choose the best network. The folder holds that (a checkpoint), `training.pt` to go on
+from, and `logs` for TensorBoard.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from dovetail.agents.choice.cells import SiteHistory
 from dovetail.agents.history import facts
+from dovetail.agents.learner_replays import LearnerReplays, open_replays
 from dovetail.agents.ppo.learner import Ppo
 from dovetail.agents.ppo.networks import KernelActor, QueueCritic
-from dovetail.agents.ppo.rollout import play_best
 from dovetail.agents.ppo.run import PpoRun, one_thread
 from dovetail.agents.replays import ReplayCell
 from dovetail.agents.rltune.config import RltuneConfig
@@ -36,21 +35,22 @@ from dovetail.envs.visible_jobs import SHOWN
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint
 from dovetail.policies.selections import SELECTIONS
 
+KIND = "rltune"
+
 
 @dataclass(frozen=True, slots=True)
 class RltuneProgress:
-    """One epoch; gaps are shares of the base policy's score, above 0 is better."""
+    """One epoch; above 0 is better."""
 
     epoch: int
     epochs: int
-    base: str
-    gap: float  # of sampled actions, in training
-    validation: float  # of the best network so far
+    gap: float  # of sampled actions, in training, as a share of the base policy's score
+    validation: float  # of the best network so far, against the choice
 
     def __str__(self) -> str:
         word = "better" if self.validation >= 0 else "worse"
         return (
-            f"epoch {self.epoch}/{self.epochs}: {abs(self.validation):.1%} {word} than {self.base}"
+            f"epoch {self.epoch}/{self.epochs}: {abs(self.validation):.1%} {word} than the choice"
         )
 
 
@@ -66,10 +66,14 @@ def learn(lesson: Lesson, config: RltuneConfig) -> Checkpoint:
         )
     (history,) = lesson.histories
     about = {
-        **facts("rltune", config, [history.site]), "estimates": lesson.choice.estimates,
+        **facts(KIND, config, [history.site]), "estimates": lesson.choice.estimates,
     }  # fmt: skip
-    run = _RltuneRun(lesson, history, config, about)
-    with one_thread(), closing(run):
+    told = lesson.choice.estimates
+    with (
+        open_replays(lesson, history, config, KIND, told) as replays,
+        one_thread(),
+        closing(_RltuneRun(lesson, history, config, about, replays)) as run,
+    ):
         run.go_on(lesson.report)
     return load_checkpoint(lesson.folder)
 
@@ -77,59 +81,49 @@ def learn(lesson: Lesson, config: RltuneConfig) -> Checkpoint:
 class _RltuneRun(PpoRun[RltuneProgress]):
     """A kernel network that learns which job goes next."""
 
-    kind = "rltune"
+    kind = KIND
 
     def __init__(
-        self, lesson: Lesson, history: SiteHistory, config: RltuneConfig, facts: dict[str, Any]
+        self,
+        lesson: Lesson,
+        history: SiteHistory,
+        config: RltuneConfig,
+        facts: dict[str, Any],
+        replays: LearnerReplays,
     ) -> None:
         super().__init__(lesson.folder, config, facts, lesson.choice.estimates)
-        self.config = config
+        self.config, self.replays = config, replays
         self.selection = SELECTIONS[config.features]
-        cluster, known = history.site.cluster, len(history.trace)
+        cluster = history.site.cluster
         told = ReplayCell(history.trace, cluster, history.forecast, 0, config.seed).told(
             self.estimates
         )
-        learning, validation = slice(0, history.learning), slice(history.learning, known)
-        pool = Pool(_windows(history, told, learning, config, config.windows, config.seed))
+        windows = _windows(history, told, config)
         count = config.environments
         self.environments = QueuePriorityVector(
-            count, pool=pool, threads=min(lesson.workers, count), copy=False
-        )
-        unseen = _windows(
-            history, told, validation, config, config.validation_windows, config.seed + 1
-        )
-        self.validation = QueuePriorityVector(
-            config.validation_windows, pool=Pool(unseen), copy=False
+            count, pool=Pool(windows), threads=min(lesson.workers, count), copy=False
         )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             self.actor = KernelActor(self.selection.width)
-            critic = QueueCritic(SHOWN, unseen.observation.critic_width)
+            critic = QueueCritic(SHOWN, windows.observation.critic_width)
         rule = STARTS[config.start](self.selection, cluster.total_gpus, config.temperature)
         if rule is not None:
             self.actor.follow(rule)
         self.learner = Ppo(self.actor, critic, config.ppo)
 
     def measure(self) -> float:
-        every_window = np.arange(self.validation.num_envs)
-        seen, _ = self.validation.reset(options={"window": every_window})
-        return float(play_best(self.validation, self.actor, seen).mean())
-
-    def close(self) -> None:
-        super().close()
-        self.validation.close()
+        return self.replays.gap(self.arrays())
 
     def progress(self, loss: float) -> RltuneProgress:
-        config = self.config
-        return RltuneProgress(self.epoch, config.epochs, config.base, loss, self.best)
+        return RltuneProgress(self.epoch, self.config.epochs, loss, self.best)
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         return self.actor.arrays(self.selection)
 
 
-def _windows(
-    history: SiteHistory, told: Estimates, rows: slice, config: RltuneConfig, count: int, seed: int
-) -> QueuePriorityConfig:
+def _windows(history: SiteHistory, told: Estimates, config: RltuneConfig) -> QueuePriorityConfig:
+    rows = slice(0, history.learning)
     trace = history.trace.slice(rows.start, rows.stop)
     length = min(config.length, len(trace))
     return QueuePriorityConfig(
@@ -138,6 +132,6 @@ def _windows(
         metric=config.metric,
         dense=config.dense,
         observation=OBSERVATIONS[config.features],
-        pool=count,
-        seed=seed,
+        pool=config.windows,
+        seed=config.seed,
     )

@@ -11,7 +11,6 @@ pair, the selector or the allocator alone, or what they began as is handed to th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
@@ -161,9 +160,7 @@ class _PairRun(PpoRun[PairProgress]):
         super().go_on(report)
 
     def measure(self) -> float:
-        """How much better than the choice the exported networks are on validation replays."""
-        loss = self.replays.validate(self.arrays()).loss
-        return 0.0 if math.isnan(loss) else -loss
+        return self.replays.gap(self.arrays())
 
     def progress(self, loss: float) -> PairProgress:
         return PairProgress(self.epoch, self.config.epochs, loss, self.best)
