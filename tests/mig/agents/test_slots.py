@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,9 +41,13 @@ TINY = SlotTraining(
 
 
 @pytest.mark.parametrize("method", list(METHODS))
-def test_every_method_learns_a_network_that_plays_whole_days(method: str) -> None:
+def test_every_method_learns_a_network_that_plays_whole_days(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # The environment refuses an action that is not valid: training would raise.
     network, seconds = train_slots(method, TINY)
+    assert not list(tmp_path.glob("SB3*")), "no folder of figures is left behind"
     rows = evaluate_slots({method: network}, SMALL, chosen=EvaluationDays(0, 2), hours=2.0)
     assert seconds > 0
     assert [row["seed"] for row in rows] == [0, 1]

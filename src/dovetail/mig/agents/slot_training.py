@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import update_learning_rate
 
 from dovetail.domain.errors import ConfigError
@@ -93,6 +94,11 @@ class AdaptiveKlPpo(MaskablePPO):
         update_learning_rate(optimizers, rate)
 
 
+def _in_memory() -> Logger:
+    """Figures of a training stay with it: by default each leaves a folder behind."""
+    return Logger(folder=None, output_formats=[])
+
+
 def _ppo(kind: type[MaskablePPO], config: SlotTraining) -> SlotNetwork:
     envs = SlotEnvs(config.environment, config.environments, config.seed)
     model = kind(
@@ -103,6 +109,7 @@ def _ppo(kind: type[MaskablePPO], config: SlotTraining) -> SlotNetwork:
     )  # fmt: skip
     if isinstance(model, AdaptiveKlPpo):
         model.steady_kl = config.target_kl
+    model.set_logger(_in_memory())
     with closing(envs):
         model.learn(config.steps, callback=_FallingEntropy(config.entropies))
     hidden: Any = model.policy.mlp_extractor.policy_net
@@ -122,6 +129,7 @@ def _dqn(config: SlotTraining) -> SlotNetwork:
         },
         seed=config.seed, device="cpu",
     )  # fmt: skip
+    model.set_logger(_in_memory())
     with closing(envs):
         model.learn(config.steps)
     net: Any = model.q_net.q_net
