@@ -5,6 +5,7 @@ pytest --quick      neither Slurm nor training, few of the generated cases
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ from tests.fuzz.fresh_cases import SETTINGS
 # A loaded machine is no fault of the code: how long a case may take is not judged here.
 settings.register_profile("dovetail", deadline=None)
 settings.load_profile("dovetail")
+
+# Each worker imports a million objects that stay; Python would look through them again and again.
+gc.set_threshold(100_000)
 
 QUICK_EXAMPLES = 10
 
@@ -88,6 +92,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    gc.freeze()
     items[:] = _woven(items)
     if not config.getoption("--quick"):
         return

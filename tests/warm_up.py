@@ -8,6 +8,7 @@ compiled the step of an environment, half a minute, three times.
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from collections.abc import Callable
@@ -80,11 +81,11 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 def main(names: list[str]) -> int:
-    if names:
-        PARTS[names[0]]()
-        return 0
-    parts = [subprocess.Popen([sys.executable, "-m", "tests.warm_up", name]) for name in PARTS]
-    return max([part.wait() for part in parts])
+    gc.disable()
+    here, *others = names or PARTS
+    beside = [subprocess.Popen([sys.executable, "-m", "tests.warm_up", name]) for name in others]
+    PARTS[here]()
+    return max([part.wait() for part in beside], default=0)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,6 +75,23 @@ def test_two_processes_give_the_same_bytes(process: Command, small: Path, tmp_pa
         said = process("simulate", small, "--cluster", CLUSTER, "--json", tmp_path / name)
         assert said.code == 0, said.err
     assert without_sim_seconds(tmp_path / "a") == without_sim_seconds(tmp_path / "b")
+
+
+def test_a_plain_simulation_loads_no_more_than_it_needs() -> None:
+    words = ["simulate", "synth:helios", "--cluster", CLUSTER, "--jobs", "5"]
+    heavy = "polars", "numba.np.linalg", "matplotlib", "multiprocessing"
+    code = (
+        "import sys; from dovetail.cli.app import app\n"
+        f"try: app({words})\n"
+        f"except SystemExit: print('loaded:', [m for m in {heavy} if m in sys.modules])"
+    )
+    for _ in range(2):  # what is not compiled yet is, and Numba needs all of itself for that
+        found = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        if found.stdout.endswith("loaded: []\n"):
+            break
+    assert found.stdout.endswith("loaded: []\n")
 
 
 def test_the_schedule_tells_where_every_job_ran(dovetail: Command, tmp_path: Path) -> None:

@@ -52,15 +52,15 @@ def compiled_anew(a: int) -> int:
 
 def test_numbers_in_the_source_make_no_copies() -> None:
     assert compiled_anew(5) == 11
-    dispatcher: Any = add
-    numbers = [kinds for kinds in dispatcher.overloads if types.float64 not in kinds]
+    made: Any = add
+    numbers = [kinds for kinds in made.dispatcher.overloads if types.float64 not in kinds]
     assert numbers == [(types.int64, types.int64)]
 
 
 def test_an_inner_kernel_has_no_machine_code_of_its_own() -> None:
     compiled_anew(5)
-    dispatcher: Any = add_twice
-    compiled = next(iter(dispatcher.overloads.values()))
+    made: Any = add_twice
+    compiled = next(iter(made.dispatcher.overloads.values()))
     assert isinstance(compiled.library, UnlinkedLibrary)
     engine = compiled.library.codegen._engine
     assert not engine.is_symbol_defined(compiled.fndesc.llvm_func_name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -103,6 +104,7 @@ class LocalPlayers(Players):
 
 
 def _receive(playables: list[Playable]) -> None:
+    gc.freeze()  # what was imported stays: Python looks through it no more, not even at the end
     _PLAYABLES.extend(playables)
 
 

@@ -74,21 +74,22 @@ def simulate(
         --json saf.json --schedule saf.parquet
     """
     refuse_bad_targets(json=json, schedule=schedule)
-    from dovetail import api
     from dovetail.cli.files import write_json
     from dovetail.cli.inputs import open_trace
-    from dovetail.cli.schedule_file import write_schedule
     from dovetail.domain.metrics import summary
     from dovetail.policies.policy import Policy
+    from dovetail.traces.cluster_loader import load_cluster
 
     policy = Policy(order, backfill, placement)  # a misspelt name should not cost the reading
-    site = api.load_cluster(cluster)
+    site = load_cluster(cluster)
     jobs_of = open_trace(trace, site, jobs, load, seed)
     found = _replay(jobs_of, site, policy, estimates, seed, check)
     figures = summary(found)
     if json is not None:
         write_json(json, figures)
     if schedule is not None:
+        from dovetail.cli.schedule_file import write_schedule  # with Polars: a tenth of a start
+
         write_schedule(found, schedule)
     _show(found, figures)
     for path in (json, schedule):

@@ -17,6 +17,8 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, _pass_registry, register_pass
 from numba.core.typed_passes import NativeLowering
 
+from dovetail.compiled.remembered import ANSWERS
+
 SKIPPED = {
     "with_lifting",
     "inline_closure_likes",
@@ -98,12 +100,13 @@ class QuietPasses(PassManager):  # type: ignore[misc]
     before each pass, in case somebody listens."""
 
     def run(self, state: Any) -> None:
-        for step, _ in self.passes:
-            each = _pass_registry.get(step).pass_inst
-            each.analysis = self._analysis
-            each.run_initialization(state)
-            each.run_pass(state)
-            each.run_finalizer(state)
+        with ANSWERS.kept():
+            for step, _ in self.passes:
+                each = _pass_registry.get(step).pass_inst
+                each.analysis = self._analysis
+                each.run_initialization(state)
+                each.run_pass(state)
+                each.run_finalizer(state)
 
 
 class InnerCompiler(CompilerBase):  # type: ignore[misc]

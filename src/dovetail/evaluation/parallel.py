@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -150,6 +151,7 @@ _worker: list[_Worker] = []
 
 
 def _start_worker(work: Work, stop: Event) -> None:
+    gc.freeze()  # what was imported stays: Python looks through it no more, not even at the end
     _worker[:] = [_Worker(work, stop)]
 
 
