@@ -78,6 +78,16 @@ class World(Row):
     cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
+    # the plan of the last cycle, where it is kept
+    plan_stands: bool  # the next cycle may go on with it
+    plan_until: float  # up to this time
+    plan_jobs: int  # that it has looked at and that still wait
+    plan_kinds: int  # bit k: one of them may use nodes of kind k
+    plan_tier: int  # of the last of them, as its score and its row
+    plan_score: float
+    plan_job: int
+    plan_holds: int
+    plan_first_hold: float
     closed_kinds: int  # bit k: in this pass nothing more starts on nodes of kind k
     planner: int  # address of a function that picks nodes for a job; 0: none
     ranker: int  # address of a function that ranks classes of nodes; 0: none
