@@ -108,7 +108,8 @@ def run_cycle(w: World, rules: Rules) -> bool:
         mine, job = demand(w, number), waiting(w)[demand(w, number).cursor]
         kinds, estimate = mine.kinds, job_facts(w, job).reserve
         kept_plan.note_looked_at(w, mine.tier, mine.cursor_score, job)
-        if not _was_refused(w, number, estimate) and start_next(w, rules, number):
+        refused = not mine.fits or _was_refused(w, number, estimate)
+        if not refused and start_next(w, rules, number):
             started += 1
             run_of(w, job).backfilled = kinds & w.plan_kinds != 0
         else:
