@@ -30,8 +30,15 @@ RICC_NODES, RICC_MEMORY = 1024, 12.0
 """Nodes of eight processors, GB of each."""
 
 RICC_ORDERS = ("fcfs", "saf", "f1", "dovetail", "wfp3", "slurm-multifactor")
-RICC_JOBS, RICC_PLANNED_JOBS = 100_000, (5_000, 20_000)
-"""Of the trace, from its start; the second for ways of backfilling that plan every job."""
+RICC_JOBS = 100_000
+"""Of the trace, from its start."""
+
+RICC_PLANNED: dict[BackfillRule, dict[int, int]] = {
+    SlurmBackfill(): {5_000: 3, 20_000: 3, 100_000: 1},
+    Backfill.CONSERVATIVE: {5_000: 3, 20_000: 3, 40_000: 1},
+}
+"""Jobs and runs for ways of backfilling that plan every job, by the users' limits. Two of the first
+40,000 jobs have none: they get the longest."""
 
 DEMANDS = (10, 30, 100, 300, 1000)
 GROWTH_NODES, GROWTH_JOBS, MEMORY = 256, 100_000, 256.0
@@ -46,9 +53,14 @@ def site(nodes: int, memory: float) -> Cluster:
 
 
 def play(
-    trace: Trace, cluster: Cluster, order: str, backfill: BackfillRule = Backfill.EASY
+    trace: Trace,
+    cluster: Cluster,
+    order: str,
+    backfill: BackfillRule = Backfill.EASY,
+    told: str = "",
 ) -> Schedule:
-    estimates = make_estimates(trace, "limit" if np.isfinite(trace.jobs.limit).all() else "noisy:1")
+    known = bool(np.isfinite(trace.jobs.limit).all())
+    estimates = make_estimates(trace, told or ("limit" if known else "noisy:1"))
     ordering, _ = policy_named(order)
     return simulate(trace, cluster, ordering, PLACEMENTS["best-fit"], backfill, estimates, HISTORY)
 
@@ -59,14 +71,18 @@ def ricc(say: Callable[[str], None]) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     whole, rows = read_trace(path, repair=("all",)), []
-    cases: list[tuple[str, BackfillRule, int]] = [
-        *((order, Backfill.EASY, RICC_JOBS) for order in RICC_ORDERS),
-        *(("fcfs", SlurmBackfill(), jobs) for jobs in RICC_PLANNED_JOBS),
-        *(("fcfs", Backfill.CONSERVATIVE, jobs) for jobs in RICC_PLANNED_JOBS),
+    cases: list[tuple[str, BackfillRule, int, int, str]] = [
+        *((order, Backfill.EASY, RICC_JOBS, REPEATS, "") for order in RICC_ORDERS),
+        *(
+            ("fcfs", backfill, jobs, repeats, "limit")
+            for backfill, lengths in RICC_PLANNED.items()
+            for jobs, repeats in lengths.items()
+        ),
     ]
-    for order, backfill, jobs in cases:
+    nodes = site(RICC_NODES, RICC_MEMORY)
+    for order, backfill, jobs, repeats, told in cases:
         trace = whole.slice(0, jobs)
-        runs = [play(trace, site(RICC_NODES, RICC_MEMORY), order, backfill) for _ in range(REPEATS)]
+        runs = [play(trace, nodes, order, backfill, told) for _ in range(repeats)]
         mean, most = queue_depth(runs[0])
         row = {
             "order": order,

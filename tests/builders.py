@@ -47,6 +47,7 @@ class JobRow:
     licenses: str | None = None
     nodelist: str | None = None
     exclude: str | None = None
+    reservation: str | None = None
 
     def __repr__(self) -> str:
         plain = vars(JobRow())

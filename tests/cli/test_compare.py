@@ -91,3 +91,25 @@ def test_ctrl_c_before_the_first_run_says_so(
     said = dovetail("compare", small, "--cluster", CLUSTER, "--workers", 1)
     assert said.code == 130
     assert "before the first run was finished" in said.err
+
+
+def test_wishes_for_nodes_and_reservations_are_counted(dovetail: Command, tmp_path: Path) -> None:
+    head = "JobID|Submit|Start|End|State|AllocTRES|Reservation|SubmitLine"
+    rows = [
+        "1|1000|1010|1070|COMPLETED|gres/gpu=1||sbatch --nodelist=v100-1 a.sh",
+        "2|1001|1010|1070|COMPLETED|gres/gpu=1||sbatch -w other7 a.sh",
+        "3|1002|1010|1070|COMPLETED|gres/gpu=1||sbatch -x v100-0 a.sh",
+        "4|1003|1010|1070|COMPLETED|gres/gpu=1|course|sbatch a.sh",
+    ]
+    history = tmp_path / "sacct.txt"
+    history.write_text("\n".join((head, *rows)) + "\n")
+    said = dovetail("compare", history, "--cluster", CLUSTER, "--policies", "fcfs")
+    assert said.code == 0, said.err
+    for line in (
+        "lists of nodes: 2 jobs asked for nodes by name",
+        "lists of nodes: 1 job ruled nodes out by name",
+        "lists of nodes: 1 job on any nodes: those asked for by name cannot hold them",
+        "reservations: 1 job asked for one",
+        "reservations: 1 job replayed without: the cluster has none of that name",
+    ):
+        assert line in said.out

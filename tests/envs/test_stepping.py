@@ -129,7 +129,7 @@ def test_whatever_is_chosen_every_job_runs_and_no_reserved_one_is_delayed(
     simulation, rules = prepared(case.trace, case.cluster, "fcfs", "best-fit", case.estimates)
     simulation.tables.world["checked"] = True
     at_random(simulation.tables.world, rules, 1, declines, waits)
-    check(simulation.tables, case.cluster)
+    check(simulation.tables)
     schedule = simulation.schedule()
     assert not np.isnan(schedule.start[schedule.ran]).any()
     assert simulation.tables.world["delayed"][0] == 0

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dovetail.domain.cluster import Cluster
 from dovetail.domain.outages import OutageState
+from tests.oracles.reserved_nodes import absences
+from tests.oracles.shapes import Site
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,18 @@ class Closed:
 class Availability:
     """Failures, drains and reservations, node by node; without any, all is there always."""
 
-    def __init__(self, cluster: Cluster | None = None, now: float = 0.0) -> None:
-        outages = cluster.outages if cluster else ()
-        reservations = cluster.reservations if cluster else ()
+    def __init__(self, site: Site | None = None, now: float = 0.0) -> None:
+        nodes = list(enumerate(site.seen)) if site else []
         every = [
             Closed(node, max(now, one.start), one.end, one.state is OutageState.DOWN, False)
-            for one in outages
-            for node in sorted(one.nodes)
+            for one in (site.cluster.outages if site else ())
+            for node, seen in nodes
+            if seen.real in one.nodes
         ] + [
-            Closed(node, max(now, one.start), one.end, False, True)
-            for one in reservations
-            for node in one.nodes
+            Closed(node, max(now, start), end, False, True)
+            for node, seen in nodes
+            if site
+            for start, end in absences(site.cluster, seen, now)
         ]
         self.closed = [one for one in every if one.end > now]
 
@@ -80,7 +82,7 @@ class Availability:
 
     def returns(self, now: float) -> list[float]:
         """Known times at which nodes come back."""
-        return [one.end for one in self.closed if one.known and one.end > now]
+        return [one.end for one in self.closed if one.known and now < one.end < math.inf]
 
     def leaves(self, start: float, end: float) -> list[float]:
         """Known times within a span at which nodes go."""

@@ -10,10 +10,12 @@ from dovetail.domain.cluster import Cluster, Partition
 from dovetail.domain.limits import Each, Limit
 from dovetail.domain.trace import Trace
 from dovetail.slurm.host_lists import hosts_of
+from tests.oracles.reserved_nodes import seen_nodes
 
 Amount = tuple[int, int, int]  # GPUs, thousandths of a CPU, MB
 Model = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
-Kind = tuple[Model, frozenset[frozenset[str]]]  # and the lists of jobs that name the node
+# and the lists of jobs that name the node, and the reservation whose jobs see it so
+Kind = tuple[Model, frozenset[frozenset[str]], str | None]
 
 UNBOUNDED = 10**15
 MILLI = 1000
@@ -58,6 +60,7 @@ class Job:
     licenses: str | None
     nodelist: frozenset[str] | None
     exclude: frozenset[str]
+    reservation: str | None
 
     @property
     def gpus(self) -> int:
@@ -159,6 +162,7 @@ def _rows(trace: Trace) -> list[Job]:
                 jobs.licenses.name(int(jobs.licenses.codes[row])),
                 frozenset(hosts_of(nodelist)) if nodelist is not None else None,
                 frozenset(hosts_of(jobs.exclude.name(int(jobs.exclude.codes[row])) or "")),
+                jobs.reservation.name(int(jobs.reservation.codes[row])),
             )
         )
     return rows
@@ -189,19 +193,22 @@ class Site:
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job] = ()) -> None:
         self.cluster = cluster
+        self.seen = seen_nodes(cluster, (job.reservation for job in jobs))
+        self.nodes = [cluster.nodes[seen.real] for seen in self.seen]
         self.capacity: list[Amount] = []
         self.kind: list[Kind] = []
         lists = {names for job in jobs for names in (job.nodelist, job.exclude) if names}
-        for index, node in enumerate(cluster.nodes):
+        for seen, node in zip(self.seen, self.nodes, strict=True):
             room = (
                 node.gpus,
                 UNBOUNDED if math.isinf(node.cpus) else round(node.cpus * MILLI),
                 UNBOUNDED if math.isinf(node.memory_gb) else round(node.memory_gb * MB_PER_GB),
             )
             self.capacity.append(room)
-            parts = frozenset(cluster.partitions_of(index))
+            parts = frozenset(cluster.partitions_of(seen.real))
             named = frozenset(names for names in lists if node.name in names)
-            self.kind.append(((node.gpu_type, *room, node.features, parts), named))
+            model = (node.gpu_type, *room, node.features, parts)
+            self.kind.append((model, named, seen.reservation))
         self.pools = list(dict.fromkeys((node.gpu_type, node.gpus) for node in cluster.nodes))
         self.switches = list(dict.fromkeys(node.switch for node in cluster.nodes))
 
@@ -209,17 +216,19 @@ class Site:
         """What the kind of job is given there, else the GPU type's own."""
         if job.gpus == 0:
             return 1.0
-        gpu_type = self.cluster.nodes[node].gpu_type
+        gpu_type = self.nodes[node].gpu_type
         own = self.cluster.kind_speed.get(job.kind or "", {})
         return own[gpu_type] if gpu_type in own else self.cluster.speed.get(gpu_type, 1.0)
 
     def switch(self, node: int) -> int:
-        return self.switches.index(self.cluster.nodes[node].switch)
+        return self.switches.index(self.nodes[node].switch)
 
     def allows(self, job: Job, node: int) -> bool:
-        """May the job use this node, by type, partition and lists of nodes?"""
-        (gpu_type, *_, partitions), _ = self.kind[node]
-        name = self.cluster.nodes[node].name
+        """May the job use this node, by reservation, type, partition and lists of nodes?"""
+        (gpu_type, *_, partitions), _, reservation = self.kind[node]
+        if reservation != job.reservation:
+            return False
+        name = self.nodes[node].name
         if name in job.exclude or (job.nodelist is not None and name not in job.nodelist):
             return False
         if not self.has_features(job, node):
@@ -234,7 +243,7 @@ class Site:
         """Alternatives of features that are all asked for; without any in the cluster, yes."""
         if job.constraint is None or not any(other.features for other in self.cluster.nodes):
             return True
-        there = self.cluster.nodes[node].features
+        there = self.nodes[node].features
         return any(
             all(name in there for name in way.split("&")) for way in job.constraint.split("|")
         )
@@ -249,6 +258,11 @@ class Site:
         found = self.options_inside(job, affinity)
         anywhere = not found and job.nodelist is not None
         return self.options_inside(replace(job, nodelist=None), affinity) if anywhere else found
+
+    def without_reservation(self, job: Job) -> Job:
+        """A job whose reservation there is not, or that it cannot hold, is as any other."""
+        held = self.options_inside(replace(job, nodelist=None), {})
+        return job if job.reservation is None or held else replace(job, reservation=None)
 
     def options_inside(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
         """Those on the nodes that it may use."""

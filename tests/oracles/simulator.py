@@ -78,6 +78,7 @@ class Play:
     ) -> None:
         self.jobs = jobs_of(trace, cluster)
         self.site = Site(cluster, self.jobs)
+        self.jobs = [self.site.without_reservation(job) for job in self.jobs]
         self.ordering, self.placement, self.backfill = ordering, placement, backfill
         self.affinity, self.predictor = affinity or {}, predictor
         count = len(self.jobs)
@@ -95,7 +96,7 @@ class Play:
             FairTree(self.jobs, cluster) if tree else FairShare(self.jobs)
         )
         options = [option for job in self.jobs for option in self.site.options(job, self.affinity)]
-        self.there = Availability(cluster, self.jobs[0].submit)
+        self.there = Availability(self.site, self.jobs[0].submit)
         self.sets = node_sets(self.site, options, self.there.nodes)
         self.promises: dict[int, Promise] = {}  # conservative only
         self.ended = self.extended = False  # since the last pass
@@ -111,6 +112,8 @@ class Play:
         assert not self.waiting or self.there.closed, "a job with options never started"
         # What they wait for never comes to pass, or nodes never come back.
         self.answer.rejected |= {*self.pending, *self.waiting}
+        for where in self.answer.where:
+            where[:] = [(self.site.seen[node].real, gpus) for node, gpus in where]
         return self.answer
 
     def next_time(self) -> float:

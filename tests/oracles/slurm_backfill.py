@@ -134,9 +134,15 @@ class SlurmPlay(Play):
                 books.closed |= self.partition_nodes(row)
 
     def partition_nodes(self, row: int) -> set[int]:
-        parts = open_partitions(self.jobs[row], self.site.cluster)
+        """As far as jobs of the same reservation, or of none, see them."""
+        job = self.jobs[row]
+        parts = open_partitions(job, self.site.cluster)
         inside = {node for part in parts for node in part.nodes}
-        return inside or set(range(len(self.site.kind)))
+        return {
+            node
+            for node, seen in enumerate(self.site.seen)
+            if seen.reservation == job.reservation and (not parts or seen.real in inside)
+        }
 
     def cycle(self, now: float) -> bool:
         """Plan the first jobs of the queue; whether any started."""

@@ -10,7 +10,7 @@ import pytest
 from dovetail.domain.cluster import Cluster, Node
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.layout import CPUS_UNKNOWN
+from dovetail.simulator.rejections import CPUS_UNKNOWN
 from tests.builders import cluster_of, estimates_of, job, trace_of
 from tests.simulator.runs import Run, compiled_schedule
 

@@ -9,7 +9,7 @@ import pytest
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.limits import Each, Limit
 from dovetail.domain.policy import Backfill
-from dovetail.simulator.layout import OVER_LIMIT, REFUSED, TOO_LONG
+from dovetail.simulator.rejections import OVER_LIMIT, REFUSED, TOO_LONG
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
 from tests.simulator.runs import Run, compiled_schedule
 

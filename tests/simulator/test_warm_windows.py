@@ -29,9 +29,9 @@ def test_a_warm_window_goes_on_as_the_whole_trace_did(first: int, spec: str) -> 
     window = warm_window(whole, first, 100)
     told = Estimates(estimates.name, estimates.seconds[window.rows])
     simulation = Simulation(window.trace, CLUSTER, *policy, told, warm=window)
-    check(simulation.tables, CLUSTER)
+    check(simulation.tables)
     while simulation.advance(1):
-        check(simulation.tables, CLUSTER)
+        check(simulation.tables)
     found = simulation.schedule()
     assert np.array_equal(found.start, whole.start[window.rows])
     assert np.array_equal(found.end, whole.end[window.rows])

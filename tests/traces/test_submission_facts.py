@@ -109,10 +109,14 @@ def test_anonymised_names_stay_equal_where_they_were_and_cannot_be_read() -> Non
 
 
 def test_an_anonymised_trace_names_no_nodes() -> None:
-    columns = JobColumns(submit=[0], run=[9], gpus=[1], nodelist=["gpu1"], exclude=["gpu[2-3]"])
+    columns = JobColumns(
+        submit=[0], run=[9], gpus=[1],
+        nodelist=["gpu1"], exclude=["gpu[2-3]"], reservation=["course"],
+    )  # fmt: skip
     hidden = anonymise(Trace(columns.build()))
     assert hidden.jobs.nodelist.values == hidden.jobs.exclude.values == ()
-    assert hidden.notes == ("left out, as they name nodes: nodelist, exclude",)
+    assert hidden.jobs.reservation.values == ()
+    assert hidden.notes == ("left out, as they name nodes: nodelist, exclude, reservation",)
 
 
 def test_two_imports_cannot_be_joined_unless_they_share_a_key() -> None:

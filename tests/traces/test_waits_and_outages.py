@@ -55,6 +55,21 @@ def test_a_history_tells_what_jobs_waited_for(tmp_path: Path) -> None:
     assert any("1 job depends on others" in note for note in trace.notes)
 
 
+def test_a_history_tells_which_jobs_asked_for_a_reservation(tmp_path: Path) -> None:
+    text = """\
+JobID|Submit|Start|End|State|AllocTRES|reservation
+1|1000|1010|1070|COMPLETED|gres/gpu=1|course
+2|1001|1010|1070|COMPLETED|gres/gpu=1|
+"""
+    trace = read_trace(write(tmp_path / "sacct.txt", text))
+    assert trace.jobs.reservation.names() == ["course", None]
+    assert "1 job asked for a reservation" in trace.notes
+    write_trace(trace, tmp_path / "trace.parquet")
+    again = read_trace(tmp_path / "trace.parquet")
+    assert again.jobs.reservation.names() == ["course", None]
+    assert again.digest() == trace.digest()
+
+
 def test_a_history_tells_where_jobs_may_run(tmp_path: Path) -> None:
     text = """\
 JobID|Partition|Submit|Start|End|State|AllocTRES|SubmitLine

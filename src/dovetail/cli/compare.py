@@ -113,6 +113,7 @@ def compare(
     from dovetail.cli.comparison_table import print_comparison
     from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import print_notes, results
+    from dovetail.cli.wishes import wish_lines
     from dovetail.domain.promises import Promises
     from dovetail.policies.configured import configured_policy
     from dovetail.policies.policy import Policy
@@ -129,6 +130,8 @@ def compare(
     found = _replay(history, site, chosen, estimates, seed, sequences, length, workers, played)
     print_notes(found.config["estimates_notes"])
     print_comparison(found, results())
+    for line in wish_lines(found.config["wishes"]):
+        typer.echo(line)
     if who:
         from dovetail.cli.who_pays import print_who_pays
 

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from dovetail.domain.trace import Trace
     from dovetail.policies.policy import Policy
 
-_LISTS = {
-    "left_out": "replayed without a list: nodes would be of too many kinds",
-    "not_met": "on any nodes: those asked for by name cannot hold them",
-}
-
 
 def simulate(
     trace: TraceArgument,
@@ -125,6 +120,7 @@ def _replay(
 
 def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
     from dovetail.cli.screen import facts, results
+    from dovetail.cli.wishes import wish_lines
 
     config, jobs = figures["config"], figures["jobs"]
     console = results()
@@ -166,13 +162,8 @@ def _show(schedule: Schedule, figures: dict[str, Any]) -> None:
     for reason, count in schedule.rejections().items():
         jobs_were = "job was" if count == 1 else "jobs were"
         typer.echo(f"rejected: {count:,} {jobs_were} not started: {reason}")
-    for why, count in config.get("node_lists", {}).items():
-        if count:
-            typer.echo(f"lists of nodes: {count:,} {_jobs(count)} {_LISTS[why]}")
-
-
-def _jobs(count: int) -> str:
-    return "job" if count == 1 else "jobs"
+    for line in wish_lines(config):
+        typer.echo(line)
 
 
 def _span(figures: dict[str, Any]) -> str:

@@ -40,7 +40,8 @@ class Names:
 
     @classmethod
     def none(cls, count: int) -> Names:
-        return cls(np.full(count, UNKNOWN, np.int64), ())
+        """One number for all rows: a million jobs have a dozen columns that say nothing."""
+        return cls(np.broadcast_to(np.int64(UNKNOWN), count), ())
 
     def __getitem__(self, rows: Any) -> Names:
         return Names(self.codes[rows], self.values)
@@ -93,6 +94,7 @@ class Jobs:
     licenses: Names  # that it holds while it runs: "matlab:2,ansys"; UNKNOWN: none
     nodelist: Names  # nodes that it asks for by name: "gpu[1-2],big1"; UNKNOWN: any
     exclude: Names  # nodes that it never runs on, in the same words; UNKNOWN: none
+    reservation: Names  # it asks for, and runs only on its nodes while it lasts; UNKNOWN: none
 
     def __post_init__(self) -> None:
         count = len(self.ids)
@@ -150,6 +152,7 @@ class JobColumns:
     licenses: Sequence[str | None] | Names | None = None
     nodelist: Sequence[str | None] | Names | None = None
     exclude: Sequence[str | None] | Names | None = None
+    reservation: Sequence[str | None] | Names | None = None
     _count: int = field(init=False, default=0)
 
     def build(self) -> Jobs:
@@ -190,6 +193,7 @@ class JobColumns:
             licenses=self._names(self.licenses),
             nodelist=self._names(self.nodelist),
             exclude=self._names(self.exclude),
+            reservation=self._names(self.reservation),
         )
 
     def _flags(self, given: ArrayLike | None) -> Bools:

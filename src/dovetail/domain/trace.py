@@ -14,6 +14,7 @@ from dovetail.domain.validity import RULES, repeated_rows, unsorted_rows
 ADDED = (
     "name", "account", "work_dir", "submit_line", "array", "restarts", "exclusive", "constraint",
     "dependency", "earliest", "throttle", "licenses", "nodelist", "exclude",
+    "reservation",
 )  # fmt: skip
 """Columns that traces did not have at first: while they say nothing, digests are as they were."""
 

@@ -21,7 +21,7 @@ from dovetail.domain.measures import MEASURES, Better
 from dovetail.domain.promises import PromiseCheck, Promises
 from dovetail.domain.provenance import inputs_of, version
 from dovetail.domain.trace import Trace
-from dovetail.evaluation.bounds.bound import Bounds, lower_bounds, mean_bounds
+from dovetail.evaluation.bounds.bound import ANYWHERE, Bounds, lower_bounds, mean_bounds
 from dovetail.evaluation.parallel import Outcome, Task, Work, perform_all
 from dovetail.evaluation.protocols import TraceWindow, plan
 from dovetail.evaluation.recorded import Recorded, gap_of, recorded_metrics, recorded_schedule
@@ -32,6 +32,7 @@ from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction.estimates import default_estimates
 from dovetail.prediction.knowledge import Knowledge
+from dovetail.simulator.wishes import count_wishes
 from dovetail.traces.cluster_loader import load_cluster
 from dovetail.traces.description import describe
 from dovetail.traces.loader import load_trace
@@ -196,6 +197,7 @@ def compare(
             **inputs_of(run.trace, run.cluster),
             "cluster_nodes": len(run.cluster.nodes),
             "cluster_gpus": run.cluster.total_gpus,
+            "wishes": count_wishes(run.trace.jobs, run.cluster, ANYWHERE),
         },
         trace_facts=describe(run.trace),
         complete=len(outcomes) == total,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from dovetail.compiled.parts import OptionalPart
 from dovetail.compiled.tables import new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
-from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs, Names
+from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
 from dovetail.domain.policy import (
     AccountFacts,
     Backfill,
@@ -20,31 +20,26 @@ from dovetail.domain.policy import (
     ClusterFacts,
     DemandFacts,
     History,
-    JobFacts,
     Ordering,
     Placement,
     SlurmBackfill,
     Varies,
 )
 from dovetail.simulator.fair_tree import add_tree, share_tables
+from dovetail.simulator.job_facts import job_facts_of
 from dovetail.simulator.kernel import account_rows, promise_rows, queue_rows, reservation_rows, rows
 from dovetail.simulator.kernel.beyond import MOST as MOST_BEYOND
 from dovetail.simulator.kernel.openings import HEAPS
 from dovetail.simulator.kernel.parts import FACTS, LIMITS, SWITCHES
-from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of, kinds_of
+from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of
 from dovetail.simulator.limits import layout_limits
 from dovetail.simulator.needs import need_tables
-from dovetail.simulator.node_lists import settle_lists
 from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
-from dovetail.simulator.partition_lists import settle_partitions
-from dovetail.simulator.partitions import partition_kinds, tiers_of
-from dovetail.simulator.priority_points import priority_points
+from dovetail.simulator.partitions import kinds_beside, partition_kinds, tiers_of
 from dovetail.simulator.shapes import shape_tables
+from dovetail.simulator.wishes import settle_wishes
 
 Table = NDArray[Any]
-
-SIZE_STEPS = 1024
-"""Parts of a GPU in which sizes of jobs without GPUs are counted."""
 
 
 class Tables:
@@ -69,7 +64,6 @@ class Tables:
     steps: Table
     promises: Table
     claims: Table
-    gain_log: Table
     claimants: Ints
     first_rooms: Floats
     last_rooms: Floats
@@ -85,23 +79,25 @@ class Tables:
         history: History | None = None,
         backfill: BackfillRule = Backfill.EASY,
     ) -> None:
-        lists = settle_lists(settle_partitions(jobs, cluster), cluster)
-        jobs, kinds = lists.jobs, kinds_of(cluster, lists.nodes)
+        wishes = settle_wishes(jobs, cluster)
+        jobs, kinds, self.site = wishes.jobs, wishes.kinds, wishes.site
+        nodes = self.site.cluster.nodes
         user_count, user = _accounts(jobs)
         tree = share_tables(jobs, cluster) if ordering.half_life > 0 else None
         account_count, account = (user_count, user) if tree is None else tree.accounts
         apart = [account, jobs.qos.codes] if ordering.varies is Varies.BETWEEN_ACCOUNTS else []
         if isinstance(backfill, SlurmBackfill) and backfill.max_job_user:
             apart = [user, *apart]
-        of_job, every, self.rejected, unlisted = demands_of(jobs, cluster, kinds, placement, apart)
-        self.lists_left_out, self.lists_not_met = lists.left_out, lists.strange + unlisted
+        demands = demands_of(jobs, self.site.cluster, kinds, placement, apart)
+        of_job, every, self.rejected = demands.of_job, demands.options, demands.rejected
+        self.refused_wishes = wishes.refused(demands)
         most = max(kind.gpus for kind in kinds)
         parts = _most_parts(of_job, every)
         levels, words = level_tables(kinds, most)
         options, chunks = _options(every)
         shapes = shape_tables(options, chunks, kinds)
         needed = need_tables(options, shapes.shapes)
-        self.jobs = _job_facts(jobs, cluster, estimates, account)
+        self.jobs = job_facts_of(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
         self.exclusive = exclusive_of(jobs, cluster)
         self.accounts = new_table(AccountFacts, account_count)
@@ -111,9 +107,9 @@ class Tables:
         self.cluster["total_gpus"] = cluster.total_size
         self.runs = _runs(jobs, of_job)
         self.shares = new_table(account_rows.ShareRow, 0) if tree is None else tree.shares
-        self.nodes = node_table(cluster, kinds)
+        self.nodes = node_table(self.site.cluster, kinds)
         slots = most + _most_without_gpus(of_job, every, kinds)
-        self.slots = new_table(rows.Slot, len(cluster.nodes) * slots)
+        self.slots = new_table(rows.Slot, len(nodes) * slots)
         self.kinds, self.members = kind_tables(kinds)
         self.levels, self.words = levels, words
         self.kinds["group_first"], self.kinds["group_last"] = shapes.first, shapes.last
@@ -122,17 +118,19 @@ class Tables:
         self.shape_blocks = shapes.shape_blocks
         self.watchers, self.ready_times = shapes.watchers, shapes.ready_times
         self.blocks, self.entries = shapes.blocks, shapes.entries
-        self.releases = new_table(reservation_rows.Release, len(cluster.nodes))
+        self.releases = new_table(reservation_rows.Release, len(nodes))
         for what in ("kind", "gpus", "cpus", "memory"):
             self.releases[what] = self.nodes[what]
-        self.last_releases = new_table(reservation_rows.LastRelease, len(cluster.nodes))
-        self.change_log = new_table(reservation_rows.NodeChange, len(cluster.nodes))
-        self.candidates = new_table(promise_rows.Candidate, len(cluster.nodes))
+        self.last_releases = new_table(reservation_rows.LastRelease, len(nodes))
+        self.change_log = new_table(reservation_rows.NodeChange, len(nodes))
+        self.candidates = new_table(promise_rows.Candidate, len(nodes))
         self.demands = _demands(of_job, every)
         first = _first_jobs(of_job, len(every))
         self.demands["account"] = user[first]
         self.demands["tier"] = tiers_of(jobs, cluster)[first]
-        self.demands["partition_kinds"] = partition_kinds(jobs, cluster, kinds)[first]
+        self.demands["partition_kinds"] = partition_kinds(jobs, cluster, kinds)[
+            first
+        ] & kinds_beside(every, kinds)
         self.tried = new_table(account_rows.Tried, user_count)
         self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
         self.demand_facts = _demand_facts(every, kinds)
@@ -151,12 +149,12 @@ class Tables:
         self.part_table = new_table(rows.Part, parts)
         self.holds = new_table(promise_rows.Hold, parts)
         heaps = HEAPS if isinstance(backfill, SlurmBackfill) else 0
-        cycled = len(cluster.nodes) if isinstance(backfill, SlurmBackfill) else 0
+        cycled = len(nodes) if isinstance(backfill, SlurmBackfill) else 0
         self.first_holds, self.last_holds = np.full(cycled, np.inf), np.full(cycled, -np.inf)
         self.hold_gaps, self.begins = np.zeros(cycled), np.zeros(cycled)
         self.beyonds = new_table(promise_rows.Beyond, MOST_BEYOND)
         self.opening_heaps = new_table(promise_rows.OpeningHeap, heaps)
-        self.openings = new_table(promise_rows.Opening, heaps * len(cluster.nodes))
+        self.openings = new_table(promise_rows.Opening, heaps * len(nodes))
         self.reservations = new_table(reservation_rows.Reservation, len(kinds))
         self.seen = np.zeros(most + 1, np.int64)
         self.placement_parameters = np.append(
@@ -174,7 +172,7 @@ class Tables:
         self.world["now"] = jobs.submit[0]
         self.world["assigned_at"] = -np.inf
         self.world["job_count"] = len(jobs)
-        self.world["node_count"] = len(cluster.nodes)
+        self.world["node_count"] = len(nodes)
         self.world["kind_count"] = len(kinds)
         self.world["account_count"] = account_count
         self.world["demand_count"], self.world["kind_set_count"] = len(every), len(self.kind_sets)
@@ -182,7 +180,7 @@ class Tables:
         self.world["chain_count"] = needed.chain_count
         self.world["most_gpus"] = most
         self.world["most_slots"] = slots
-        self.world["free_gpus"] = cluster.total_gpus
+        self.world["free_gpus"] = self.site.cluster.total_gpus
         self.world["history_levels"] = past.groups.shape[1]
         self.world["history_count"], self.world["history_ring"] = past.recent.shape
         self.world["placement_parameter_count"] = len(placement.weights)
@@ -214,41 +212,6 @@ class Tables:
         self.world["cycle_jobs"] = backfill.max_job_test
         self.world["cycle_user_jobs"] = backfill.max_job_user
         self.world["last_cycle"] = self.world["now"]
-
-
-def _job_facts(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> Table:
-    table = new_table(JobFacts, len(jobs))
-    table["size"] = sizes_of(jobs, cluster)
-    for column in ("submit", "gpus", "deadline", "priority"):
-        table[column] = getattr(jobs, column)
-    table["estimate"] = np.maximum(1.0, estimates.seconds)
-    table["reserve"] = np.maximum(1.0, estimates.reserve)
-    table["spread"] = estimates.spread
-    table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
-    table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
-    table["points"] = priority_points(jobs, cluster)
-    table["account"] = account
-    table["cpus_per_gpu"] = jobs.cpus / np.maximum(jobs.gpus, 1)
-    table["memory_per_gpu"] = jobs.memory / np.maximum(jobs.gpus, 1)
-    table["log_gpus"] = np.log(table["size"])
-    table["log_estimate"] = np.log(table["estimate"])
-    table["exempt"] = jobs.exempt
-    return table
-
-
-def sizes_of(jobs: Jobs, cluster: Cluster) -> Floats:
-    """What a job counts for: its GPUs; without any, what its CPUs are a share of.
-
-    In whole 1/1024 parts, so that sums of them are exact in any order.
-    """
-    share = np.ceil(jobs.cpus * cluster.gpus_per_cpu * SIZE_STEPS)
-    return np.where(jobs.gpus > 0, jobs.gpus, np.maximum(1.0, share) / SIZE_STEPS)
-
-
-def _factors(names: Names, factor: Callable[[str | None], float]) -> Floats:
-    """A number per job from its name, each name asked about once."""
-    by_code = np.array([*map(factor, names.values), factor(None)])  # code -1 is the last
-    return by_code[names.codes]
 
 
 def _accounts(jobs: Jobs) -> tuple[int, Ints]:

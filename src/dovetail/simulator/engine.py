@@ -36,12 +36,12 @@ from dovetail.simulator.invariants import check
 from dovetail.simulator.kernel.loop import ADVANCE
 from dovetail.simulator.kernel.rules import RULES, Rules, make_rules, unsorted_rules
 from dovetail.simulator.kernel.slurm_backfill import advance_slurm
-from dovetail.simulator.layout import NEVER_RAN, REASONS, REFUSED
 from dovetail.simulator.node_classes import rank_nodes
 from dovetail.simulator.node_sets import add_promises
 from dovetail.simulator.outages import add_outages, changing_nodes
 from dovetail.simulator.planner import Planner
-from dovetail.simulator.warm import Window, resume
+from dovetail.simulator.rejections import NEVER_RAN, REASONS, REFUSED
+from dovetail.simulator.warm import Window, nodes_seen, resume
 
 STEPS = 20_000
 """Event times between looks at the outside world: progress, Ctrl-C."""
@@ -77,10 +77,10 @@ class Simulation:
         history = predictor.fresh(trace.jobs) if predicts and predictor else None
         self.tables = Tables(trace.jobs, cluster, ordering, placement, estimates, history, backfill)
         if backfill is Backfill.CONSERVATIVE:
-            add_promises(self.tables, changing_nodes(cluster))
+            add_promises(self.tables, changing_nodes(self.tables.site))
         add_dependencies(self.tables, trace.jobs, warm.carried if warm is not None else 0)
         now = float(trace.jobs.submit[0]) if warm is None else warm.now
-        add_outages(self.tables, cluster, trace.origin, now)
+        add_outages(self.tables, trace.origin, now)
         rank_nodes(self.tables, placement)
         self.rules = make_rules(
             ordering,
@@ -105,7 +105,7 @@ class Simulation:
         if warm is not None:
             resume(
                 self.tables.world, self.rules, warm.now,
-                warm.start, warm.chunk_offset, warm.chunk_node, warm.chunk_gpus,
+                warm.start, warm.chunk_offset, nodes_seen(warm, self.tables), warm.chunk_gpus,
             )  # fmt: skip
 
     def advance(self, steps: int) -> bool:
@@ -140,7 +140,7 @@ class Simulation:
             rejected=self._rejected(),
             reasons=REASONS,
             chunk_offset=offset,
-            chunk_node=tables.part_table["node"][order],
+            chunk_node=tables.site.real[tables.part_table["node"][order]],
             chunk_gpus=tables.part_table["gpus"][order],
             events=int(world["events"]),
             fragmentation=float(world["stranded_area"]) / span if span > 0 else 0.0,
@@ -160,7 +160,6 @@ class Simulation:
     def config(self) -> dict[str, Any]:
         """What the schedule depends on; worked out for a result only, as hashing takes its time."""
         plans = {"plans": self.planner.counts()} if self.planner else {}
-        lists = {"left_out": self.tables.lists_left_out, "not_met": self.tables.lists_not_met}
         return {
             "order": self.ordering.name,
             "order_parameters": dict(self.ordering.parameters),
@@ -170,7 +169,7 @@ class Simulation:
             "estimates": self.estimates.name,
             **inputs_of(self.trace, self.cluster),
             **plans,
-            **({"node_lists": lists} if any(lists.values()) else {}),
+            **self.tables.refused_wishes,
         }
 
 
@@ -194,7 +193,7 @@ def simulate(
     while more:
         more = simulation.advance(steps)
         if checked:
-            check(simulation.tables, cluster)
+            check(simulation.tables)
         if progress is not None:
             progress(simulation.fraction_submitted)
     return simulation.schedule()

@@ -16,9 +16,9 @@ class BrokenInvariant(DovetailError):  # noqa: N818 - reads as what happened
     """The simulator contradicts itself: a bug in Dovetail, please report it with the trace."""
 
 
-def check(tables: Tables, cluster: Cluster) -> None:
+def check(tables: Tables) -> None:
     """Raise if anything is over-allocated, split, early, delayed or wrongly indexed."""
-    world = tables.world[0]
+    world, cluster = tables.world[0], tables.site.cluster
     moment = f"at {world['now']:.0f} s: "
     for problem, broken in (
         ("a job started before its submission", _early(tables)),

@@ -12,42 +12,16 @@ import numpy as np
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.constraints import meets
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs
+from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
 from dovetail.domain.policy import Placement
 from dovetail.simulator.limits import LimitLayout, layout_limits
-from dovetail.slurm.host_lists import hosts_of
+from dovetail.simulator.rejections import ASKS_MIG, OVER_LIMIT, REASONS, TOO_LONG, reason_of
 
 UNLIMITED = 10**15
 """Milli-CPUs or MB of a node that does not say; never binds."""
 
 MAX_KINDS = 63
 """Sets of kinds are the bits of one signed word."""
-
-OUTSIDE_PARTITION = "asks for a partition that this cluster does not have"
-OUTSIDE_FEATURES = "asks for features that no node of its partition has"
-ALL_EXCLUDED = "excludes all nodes of its partition that it could use"
-OUTSIDE_TYPES = "asks for a GPU type that its partition does not have"
-TOO_LARGE = "asks for more than the nodes it may use can ever give"
-ASKS_MIG = "asks for MIG slices, which this simulation of whole GPUs does not have"
-TOO_LONG = "asks for more time than its partition, QOS or account allows"
-OVER_LIMIT = "asks for more than a limit of its user, account, QOS or partition allows"
-REFUSED = "was submitted when as many of its jobs waited or ran as may be"
-CPUS_UNKNOWN = "asks for CPUs only, and no node that it may use says how many it has"
-NEVER_RAN = "waited to the end: for jobs that never ended, or for nodes that never came back"
-REASONS = (
-    "",
-    OUTSIDE_PARTITION,
-    OUTSIDE_TYPES,
-    TOO_LARGE,
-    ASKS_MIG,
-    CPUS_UNKNOWN,
-    TOO_LONG,
-    OVER_LIMIT,
-    REFUSED,
-    OUTSIDE_FEATURES,
-    NEVER_RAN,
-    ALL_EXCLUDED,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +35,7 @@ class Kind:
     partitions: tuple[str, ...]
     features: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()  # of nodes that jobs name, in which its nodes are
+    reservation: str | None = None  # only for jobs that ask for it
     nodes: list[int] = field(default_factory=list, compare=False, hash=False)
 
     def holds(self, chunk: tuple[int, int, int]) -> bool:
@@ -103,8 +78,14 @@ class Option:
         return self.many * self.large[0] + self.few * self.small[0]
 
 
-def kinds_of(cluster: Cluster, lists: Mapping[str, frozenset[int]] | None = None) -> list[Kind]:
-    """The kinds of nodes, in order of their first node; `lists` of nodes are told apart."""
+def kinds_of(
+    cluster: Cluster,
+    lists: Mapping[str, frozenset[int]] | None = None,
+    reserved: Mapping[int, str] | None = None,
+) -> list[Kind]:
+    """The kinds of nodes, in order of their first node; `lists` of nodes and nodes `reserved` for
+    some jobs are told apart."""
+    kept = reserved or {}
     kinds: dict[tuple[Any, ...], Kind] = {}
     parts: list[list[str]] = [[] for _ in cluster.nodes]
     for part in cluster.partitions:
@@ -117,7 +98,7 @@ def kinds_of(cluster: Cluster, lists: Mapping[str, frozenset[int]] | None = None
     for index, node in enumerate(cluster.nodes):
         key = (
             node.gpu_type, node.gpus, node.cpus, node.memory_gb, node.features,
-            tuple(parts[index]), tuple(named[index]),
+            tuple(parts[index]), tuple(named[index]), kept.get(index),
         )  # fmt: skip
         if key not in kinds:
             kinds[key] = Kind(
@@ -128,6 +109,7 @@ def kinds_of(cluster: Cluster, lists: Mapping[str, frozenset[int]] | None = None
                 tuple(parts[index]),
                 node.features,
                 tuple(named[index]),
+                kept.get(index),
             )
         kinds[key].nodes.append(index)
     if len(kinds) > MAX_KINDS:
@@ -158,6 +140,7 @@ class Ask:
     constraint: str | None
     nodelist: str | None
     exclude: str | None
+    reservation: str | None
 
     def chunk(self, gpus: int) -> tuple[int, int, int]:
         """A chunk of so many GPUs with its part of CPUs and memory, rounded up.
@@ -189,7 +172,8 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
     allowed = [
         kind
         for kind in kinds
-        if (types is None or kind.gpu_type in types)
+        if kind.reservation == ask.reservation
+        and (types is None or kind.gpu_type in types)
         and (anywhere or not inside.isdisjoint(kind.partitions))
         and (ask.constraint is None or meets(ask.constraint, kind.features))
         and (ask.nodelist is None or ask.nodelist in kind.lists)
@@ -267,6 +251,7 @@ class Demands(NamedTuple):
     options: list[list[Option]]  # [demands]
     rejected: Ints  # [jobs] why; 0: it is not
     unlisted: int  # jobs that the nodes they ask for cannot hold: they get any
+    unreserved: int  # jobs that the reservation they ask for cannot hold: they go without
 
 
 def demands_of(
@@ -282,18 +267,32 @@ def demands_of(
     if limits is not None:
         apart = [*apart, limits.of_job]
     asks, of_job = _distinct_asks(jobs, cluster, by_kind, apart)
-    found = {ask: options_of(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
-    anywhere = {ask for ask in found if ask.nodelist is not None and not found[ask]}
-    for ask in anywhere:
-        found[ask] = options_of(replace(ask, nodelist=None), cluster, kinds, placement)
-    every = [found[ask] for ask in asks]
-    why = np.array([_reason(ask, found, cluster) for ask, found in zip(asks, every, strict=True)])
+    found = {ask: _options_met(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
+    every = [found[ask][0] for ask in asks]
+    why = np.array(
+        [0 if own else reason_of(ask, cluster) for ask, own in zip(asks, every, strict=True)]
+    )
     rejected = np.where(jobs.mig.codes != UNKNOWN, REASONS.index(ASKS_MIG), why[of_job])
     if limits is not None:
         _reject_over_limits(jobs, asks, of_job, every, limits, rejected)
-    wide = np.array([ask in anywhere for ask in asks])[of_job] & (rejected == 0)
+    unlisted, unreserved = (
+        int((np.array([wish in found[ask][1] for ask in asks])[of_job] & (rejected == 0)).sum())
+        for wish in ("nodelist", "reservation")
+    )
     of_job[rejected > 0] = -1
-    return Demands(of_job, every, rejected.astype(np.int64), int(wide.sum()))
+    return Demands(of_job, every, rejected.astype(np.int64), unlisted, unreserved)
+
+
+def _options_met(
+    ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placement
+) -> tuple[list[Option], tuple[str, ...]]:
+    """The options of a demand, and which of its wishes had to go for there to be any."""
+    for gone in ((), ("nodelist",), ("reservation",), ("reservation", "nodelist")):
+        if all(getattr(ask, wish) is not None for wish in gone):
+            free = replace(ask, **dict.fromkeys(gone))
+            if options := options_of(free, cluster, kinds, placement):
+                return options, gone
+    return [], ()
 
 
 def _reject_over_limits(
@@ -329,67 +328,39 @@ def exclusive_of(jobs: Jobs, cluster: Cluster) -> Bools:
 def _distinct_asks(
     jobs: Jobs, cluster: Cluster, by_kind: bool, apart: Sequence[Ints]
 ) -> tuple[list[Ask], Ints]:
-    columns = np.column_stack(
-        [
-            jobs.gpus,
-            jobs.nodes,
-            np.ceil(jobs.cpus * 1000).astype(np.int64),
-            np.ceil(jobs.memory * 1024).astype(np.int64),
-            jobs.gpu_type.codes,
-            jobs.partition.codes,
-            jobs.kind.codes if by_kind else np.full(len(jobs), UNKNOWN),
-            exclusive_of(jobs, cluster),
-            jobs.constraint.codes if cluster.has_features else np.full(len(jobs), UNKNOWN),
-            jobs.nodelist.codes,
-            jobs.exclude.codes,
-            *apart,
-        ]
-    )
+    unknown = Names.none(len(jobs)).codes
+    asked: list[Ints | Bools] = [
+        jobs.gpus,
+        jobs.nodes,
+        np.ceil(jobs.cpus * 1000).astype(np.int64),
+        np.ceil(jobs.memory * 1024).astype(np.int64),
+        jobs.gpu_type.codes,
+        jobs.partition.codes,
+        jobs.kind.codes if by_kind else unknown,
+        exclusive_of(jobs, cluster),
+        jobs.constraint.codes if cluster.has_features else unknown,
+        jobs.nodelist.codes,
+        jobs.exclude.codes,
+        jobs.reservation.codes,
+    ]
     # Few columns vary in most traces: unique rows over these alone take 10 ms instead of
     # 570 ms for 100,000 jobs.
-    varying = [i for i in range(columns.shape[1]) if np.any(columns[:, i] != columns[0, i])]
     key = np.zeros(len(jobs), np.int64)
-    for i in varying:
-        values, codes = np.unique(columns[:, i], return_inverse=True)
-        key = np.unique(key * len(values) + codes, return_inverse=True)[1]
+    for column in (*asked, *apart):
+        if np.any(column != column[0]):
+            values, codes = np.unique(column, return_inverse=True)
+            key = np.unique(key * len(values) + codes, return_inverse=True)[1]
     _, first, of_job = np.unique(key, return_index=True, return_inverse=True)
     asks = [
         Ask(
             gpus, nodes, cpus, memory,
             jobs.gpu_type.name(gpu_type), jobs.partition.name(partition), jobs.kind.name(kind),
             bool(whole), jobs.constraint.name(features),
-            jobs.nodelist.name(named), jobs.exclude.name(excluded),
+            jobs.nodelist.name(named), jobs.exclude.name(excluded), jobs.reservation.name(kept),
         )
-        for (gpus, nodes, cpus, memory, gpu_type, partition, kind, whole, features, named, excluded)
-        in columns[first, :11].tolist()
+        for (
+            gpus, nodes, cpus, memory, gpu_type, partition, kind, whole, features, named, excluded,
+            kept,
+        ) in zip(*(column[first].tolist() for column in asked), strict=True)
     ]  # fmt: skip
     return asks, of_job.astype(np.int64)
-
-
-def _reason(ask: Ask, options: list[Option], cluster: Cluster) -> int:
-    if options:
-        return 0
-    parts = cluster.partitions_named(ask.partition)
-    inside = [
-        node
-        for index, node in enumerate(cluster.nodes)
-        if not cluster.partitions
-        or ask.partition is None
-        or any(index in part.nodes for part in parts)
-    ]
-    if not inside:
-        return REASONS.index(OUTSIDE_PARTITION)
-    if ask.constraint is not None:
-        inside = [node for node in inside if meets(ask.constraint, node.features)]
-        if not inside:
-            return REASONS.index(OUTSIDE_FEATURES)
-    if ask.exclude is not None:
-        excluded = hosts_of(ask.exclude)
-        inside = [node for node in inside if node.name not in excluded]
-        if not inside:
-            return REASONS.index(ALL_EXCLUDED)
-    if ask.gpus == 0 and all(math.isinf(node.cpus) for node in inside):
-        return REASONS.index(CPUS_UNKNOWN)
-    types = ask.gpu_type.split("|") if ask.gpu_type else cluster.gpu_types
-    known = ask.gpus == 0 or any(node.gpu_type in types for node in inside)
-    return REASONS.index(TOO_LARGE if known else OUTSIDE_TYPES)

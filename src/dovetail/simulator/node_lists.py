@@ -13,6 +13,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.jobs import UNKNOWN, Bools, Jobs, Names
 from dovetail.simulator.layout import MAX_KINDS, kinds_of
+from dovetail.simulator.reserved_nodes import Site
 from dovetail.slurm.host_lists import host_list, hosts_of
 
 
@@ -25,11 +26,12 @@ class NodeLists(NamedTuple):
     strange: int = 0  # jobs that ask for nodes none of which there is
 
 
-def settle_lists(jobs: Jobs, cluster: Cluster) -> NodeLists:
+def settle_lists(site: Site) -> NodeLists:
     """Equal lists under one name, without nodes that there are not; those that will not do, gone.
 
     Each list splits kinds of nodes. Where there would be too many, lists of more jobs go first.
     """
+    jobs, cluster = site.jobs, site.cluster
     if not (jobs.nodelist.values or jobs.exclude.values):
         return NodeLists(jobs, {})
     number = {node.name: index for index, node in enumerate(cluster.nodes)}
@@ -40,7 +42,8 @@ def settle_lists(jobs: Jobs, cluster: Cluster) -> NodeLists:
     }
     asked, excluded = _renamed(jobs.nodelist, spelled), _renamed(jobs.exclude, spelled)
     uses = _uses(asked) + _uses(excluded)
-    nodes = _told_apart(cluster, {text: lists[text] for text, _ in uses.most_common()})
+    named = {text: _with_reserved(site, lists[text]) for text, _ in uses.most_common()}
+    nodes = _told_apart(site, named)
     kept = {text: text if text in nodes else None for text in lists}
     found = replace(jobs, nodelist=_renamed(asked, kept), exclude=_renamed(excluded, kept))
     gone = _lost(asked, found.nodelist) | _lost(excluded, found.exclude)
@@ -83,10 +86,17 @@ def _lost(before: Names, after: Names) -> Bools:
     return lost
 
 
-def _told_apart(cluster: Cluster, lists: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+def _with_reserved(site: Site, nodes: frozenset[int]) -> frozenset[int]:
+    """A node by its name is meant however it is reserved."""
+    if not site.reserved:
+        return nodes
+    return frozenset(index for index, real in enumerate(site.real.tolist()) if real in nodes)
+
+
+def _told_apart(site: Site, lists: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
     """Those lists, the first ones first, with which there are not too many kinds of nodes."""
-    kinds = kinds_of(cluster)
-    of_node = np.zeros(len(cluster.nodes), np.int64)
+    kinds = kinds_of(site.cluster, reserved=site.names)
+    of_node = np.zeros(len(site.cluster.nodes), np.int64)
     for number, kind in enumerate(kinds):
         of_node[kind.nodes] = number
     count, kept = len(kinds), {}

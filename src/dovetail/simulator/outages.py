@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.compiled.tables import new_table
-from dovetail.domain.cluster import Cluster
 from dovetail.domain.outages import OutageState
 from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import outage_rows, promise_rows
 from dovetail.simulator.kernel import rows as kernel_rows
 from dovetail.simulator.kernel.outages import DRAIN, FAIL, RESERVE, RESUME, RETURN
 from dovetail.simulator.kernel.parts import OUTAGES
+from dovetail.simulator.reserved_nodes import Site
 
 
 class Happening(NamedTuple):
@@ -28,14 +28,15 @@ class Happening(NamedTuple):
     until: float
 
 
-def add_outages(tables: Tables, cluster: Cluster, origin: float, now: float) -> None:
+def add_outages(tables: Tables, origin: float, now: float) -> None:
     """Give a simulation that begins `now` the events of its nodes; `origin` is the time 0 of its
     trace on the cluster's clock."""
+    cluster = tables.site.cluster
     if not (cluster.outages or cluster.reservations):
         return
     happenings = sorted(
         Happening(time, number, node, change, until)
-        for number, (time, node, change, until) in enumerate(_happenings(cluster, origin, now))
+        for number, (time, node, change, until) in enumerate(_happenings(tables.site, origin, now))
     )
     jobs = len(tables.runs)
     tables.node_events = new_table(outage_rows.NodeChangeEvent, len(happenings))
@@ -64,26 +65,28 @@ def add_outages(tables: Tables, cluster: Cluster, origin: float, now: float) -> 
     _keep_closures(tables)
 
 
-def changing_nodes(cluster: Cluster) -> set[int]:
+def changing_nodes(site: Site) -> set[int]:
     """Nodes that are not always there."""
-    return {number for closed in cluster.closures for number in closed.nodes}
+    return {number for closed in site.cluster.closures for number in closed.nodes} | set(site.names)
 
 
-def _happenings(
-    cluster: Cluster, origin: float, now: float
-) -> Iterator[tuple[float, int, int, float]]:
+def _happenings(site: Site, origin: float, now: float) -> Iterator[tuple[float, int, int, float]]:
     """Time, node, change and end; what began before the simulation begins with it."""
-    for outage in cluster.outages:
+    for outage in site.cluster.outages:
         start, end = max(outage.start - origin, now), outage.end - origin
         change = FAIL if outage.state is OutageState.DOWN else DRAIN
         for number in sorted(outage.nodes) if end > now else ():
             yield start, number, change, 0.0
             if end < math.inf:
                 yield end, number, RESUME, 0.0
-    for kept in cluster.reservations:
+    for kept in site.cluster.reservations:
         start, end = max(kept.start - origin, now), kept.end - origin
         for number in sorted(kept.nodes) if end > now else ():
             yield start, number, RESERVE, end
+            yield end, number, RETURN, 0.0
+    for number, start, end in site.closed(origin, now):
+        yield start, number, RESERVE, end
+        if end < math.inf:
             yield end, number, RETURN, 0.0
 
 

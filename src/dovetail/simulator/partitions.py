@@ -6,7 +6,7 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.jobs import Ints, Jobs
-from dovetail.simulator.layout import Kind
+from dovetail.simulator.layout import Kind, Option
 
 
 def tiers_of(jobs: Jobs, cluster: Cluster) -> Ints:
@@ -23,3 +23,11 @@ def partition_kinds(jobs: Jobs, cluster: Cluster, kinds: list[Kind]) -> Ints:
         for own in [{part.name for part in cluster.partitions_named(name)}]
     ]
     return np.array(by_code, np.int64)[jobs.partition.codes]
+
+
+def kinds_beside(every: list[list[Option]], kinds: list[Kind]) -> Ints:
+    """Per demand the kinds that are for the same jobs: of its reservation, or of none."""
+    used = [options[0].large_kinds if options else 0 for options in every]
+    kept = [{k.reservation for n, k in enumerate(kinds) if mask >> n & 1} for mask in used]
+    masks = [sum(1 << n for n, k in enumerate(kinds) if k.reservation in own) for own in kept]
+    return np.array(masks, np.int64)

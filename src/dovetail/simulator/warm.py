@@ -19,6 +19,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
+from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import eligibility, events, fair_tree, limits
 from dovetail.simulator.kernel.allocation import take_bits
 from dovetail.simulator.kernel.loop import submit_next
@@ -85,6 +86,20 @@ def warm_window(schedule: Schedule, first: int, count: int) -> Window:
         chunk_node=schedule.chunk_node[chunks],
         chunk_gpus=schedule.chunk_gpus[chunks],
     )
+
+
+def nodes_seen(window: Window, tables: Tables) -> Ints:
+    """Where carried jobs run, as a simulation numbers nodes: some are in a reservation."""
+    nodes = window.chunk_node.copy()
+    for job in range(window.carried if tables.site.reserved else 0):
+        mine = tables.demands[tables.runs["demand"][job]]
+        own = tables.options["small_kinds"][mine["option_first"] : mine["option_last"]]
+        own = own | tables.options["large_kinds"][mine["option_first"] : mine["option_last"]]
+        for at in range(int(window.chunk_offset[job]), int(window.chunk_offset[job + 1])):
+            number = tables.site.seen(job, int(nodes[at]))
+            if np.any(own >> tables.nodes["kind"][number] & 1):
+                nodes[at] = number
+    return nodes
 
 
 @kernel

@@ -34,8 +34,8 @@ _IN_WORDS = ("Elapsed", "Timelimit")
 EXPORTED = tuple(name for name in FIELDS if name not in _IN_WORDS)
 """What to ask sacct for with -o; the documents show it, and a test compares."""
 
-OPTIONAL = ("Constraints",)
-"""Read where they are given; few sites have jobs that ask for features."""
+OPTIONAL = ("Constraints", "Reservation")
+"""Read where they are given; few sites have jobs that ask for features or reservations."""
 
 _SPELLED = {name.lower(): name for name in (*FIELDS, *OPTIONAL)}
 

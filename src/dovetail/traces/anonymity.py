@@ -20,8 +20,8 @@ from dovetail.domain.trace import Trace
 PERSONAL = ("user", "account", "name", "work_dir", "submit_line")
 """Columns that may say who somebody is or what he works on."""
 
-LEFT_OUT = ("nodelist", "exclude")
-"""Names of machines: a replay cannot find them once they are hashed."""
+LEFT_OUT = ("nodelist", "exclude", "reservation")
+"""Names of machines and of what they are kept for: a replay cannot find them once hashed."""
 
 
 def anonymise(trace: Trace, key: bytes | None = None) -> Trace:

@@ -91,6 +91,7 @@ FIELDS: Registry[Field] = Registry(
             Field("licenses", "licenses", "licenses", Holds.NAME, "it holds: matlab:2,ansys"),
             Field("nodelist", "nodelist", "nodelist", Holds.NAME, "nodes it asks for: gpu[1-2]"),
             Field("exclude", "exclude", "exclude", Holds.NAME, "nodes it never runs on: gpu[1-2]"),
+            Field("reservation", "reservation", "reservation", Holds.NAME, "it asks for by name"),
         )
     },
 )

@@ -52,6 +52,7 @@ NAMES = (
     "licenses",
     "nodelist",
     "exclude",
+    "reservation",
 )
 FAULTS = {"line": pl.Int64, "problem": pl.String}
 

@@ -53,9 +53,8 @@ from dovetail.domain.trace import Trace
 from dovetail.evaluation.bounds.prices import Claims, least_cost
 from dovetail.evaluation.bounds.relaxations import busy_periods, share_out
 from dovetail.policies.placement.preferences import first_available
-from dovetail.simulator.layout import Demands, Kind, Option, demands_of, kinds_of
-from dovetail.simulator.node_lists import settle_lists
-from dovetail.simulator.partition_lists import settle_partitions
+from dovetail.simulator.layout import Demands, Kind, Option, demands_of
+from dovetail.simulator.wishes import settle_wishes
 
 ANYWHERE = Placement("anywhere", first_available)
 """Eligibility does not depend on preference."""
@@ -205,9 +204,9 @@ def _without_gpus(trace: Trace, cluster: Cluster) -> Floats:
 
 def _demands(trace: Trace, cluster: Cluster) -> tuple[list[Kind], Demands]:
     """As a replay has them, wherever a policy would place jobs."""
-    lists = settle_lists(settle_partitions(trace.jobs, cluster), cluster)
-    kinds = kinds_of(cluster, lists.nodes)
-    return kinds, demands_of(lists.jobs, cluster, kinds, ANYWHERE)
+    wishes = settle_wishes(trace.jobs, cluster)
+    demands = demands_of(wishes.jobs, wishes.site.cluster, wishes.kinds, ANYWHERE)
+    return wishes.kinds, demands
 
 
 def _kinds(options: list[Option]) -> int:

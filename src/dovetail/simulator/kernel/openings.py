@@ -19,6 +19,9 @@ from dovetail.simulator.kernel.state import node, opening_heap, openings, shape
 HEAPS = 64
 """Shapes and lengths of a cycle that get heaps; the others are looked for node by node."""
 
+MOST_NODES = 8
+"""Of a gang that takes its nodes from a heap: to look at all nodes side by side costs as much."""
+
 
 @inner
 def clear(w: World) -> None:

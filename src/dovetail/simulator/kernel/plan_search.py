@@ -27,6 +27,8 @@ from dovetail.simulator.kernel.state import (
     shape,
 )
 
+HALVINGS = 6
+
 TO_SEE = -math.inf
 """Stands for the time of a node whose holds have to be gone through."""
 
@@ -110,16 +112,39 @@ def _pick_first(w: World) -> float:
 
 @inner
 def _nth_time(w: World, wanted: int, limit: float) -> float:
-    """The n-th earliest of the times named; inf: it is after a limit."""
-    times, count, latest = begins(w), 0, math.inf
-    below = math.nextafter(limit, math.inf)
+    """The n-th earliest of the times named; inf: it is after a limit.
+
+    Halves what lies between until few times are left: to count is a vector loop, and a heap of the
+    n earliest of a thousand was a third of all that cycles did.
+    """
+    times, low, high = begins(w), w.now, limit
+    if _count_by(w, high) < wanted:
+        return math.inf
+    before = _count_by(w, low)
+    if before >= wanted:
+        return low
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        count = _count_by(w, middle)
+        if count >= wanted:
+            high = middle
+        else:
+            low, before = middle, count
+    count, latest = 0, high
     for number in range(w.node_count):
-        if times[number] < below:
-            count = keep_earliest(w, count, wanted, times[number])
-            if count == wanted:
+        if low < times[number] <= latest:
+            count = keep_earliest(w, count, wanted - before, times[number])
+            if count == wanted - before:
                 latest = candidate(w, 0).time
-                below = latest
     return latest
+
+
+@inner
+def _count_by(w: World, time: float) -> int:
+    times, count = begins(w), 0
+    for number in range(w.node_count):
+        count += times[number] <= time
+    return count
 
 
 @inner

@@ -78,6 +78,16 @@ class World(Row):
     cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
+    # the plan of the last cycle, where it is kept
+    plan_stands: bool  # the next cycle may go on with it
+    plan_until: float  # up to this time
+    plan_jobs: int  # that it has looked at and that still wait
+    plan_kinds: int  # bit k: one of them may use nodes of kind k
+    plan_tier: int  # of the last of them, as its score and its row
+    plan_score: float
+    plan_job: int
+    plan_holds: int
+    plan_first_hold: float
     closed_kinds: int  # bit k: in this pass nothing more starts on nodes of kind k
     planner: int  # address of a function that picks nodes for a job; 0: none
     ranker: int  # address of a function that ranks classes of nodes; 0: none
@@ -92,6 +102,8 @@ class World(Row):
     planned: int  # jobs submitted before the last pass
     next_promise: float  # no promise is for an earlier time
     gains: int  # how often a set has got room back
+    first_gained: int  # the set that did so last; -1: none has
+    lacking: int  # of the last search for an earlier time: node sets that it would have taken more
     settled: int  # how often when promises were last looked at, all of them
     steps_used: int  # of the table of steps
     free_step: int  # first of those given back; -1: none
@@ -169,7 +181,6 @@ class World(Row):
     claims: int  # [parts] Claim
     node_classes: int  # [CLASSES] NodeClassFacts, where a placement ranks them
     class_slots: int  # [kinds * (most GPUs + 1) * KEYS] ClassSlot
-    gain_log: int  # [GAIN_LOG] Gain: the last of the gains, in a ring
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
     placement_parameters: int  # [placement_parameter_count] float64 parameters of the placement

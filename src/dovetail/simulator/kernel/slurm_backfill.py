@@ -8,6 +8,7 @@ from typing import Any
 from dovetail.compiled.functions import inner, kernel
 from dovetail.simulator.kernel import (
     beyond,
+    kept_plan,
     node_space,
     openings,
     part_calls,
@@ -27,6 +28,7 @@ from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
     demand,
+    event,
     job_facts,
     node,
     option,
@@ -49,9 +51,11 @@ def advance_slurm(world: Any, rules: Rules, steps: int) -> bool:
             return False
         if w.news and due < now:  # nobody waited: a cycle without jobs
             w.last_cycle, w.news = due, False
+        if w.pending > 0 and event(w, 0).time <= now:
+            kept_plan.forget(w)
         before = w.events
-        if go_to(w, rules, now):
-            run_main_scheduler(w, rules)
+        if go_to(w, rules, now) and run_main_scheduler(w, rules):
+            kept_plan.forget(w)
         w.news |= w.events > before
         if w.news and w.active_count > 0 and now >= w.last_cycle + w.cycle_interval:
             w.last_cycle = now
@@ -60,16 +64,22 @@ def advance_slurm(world: Any, rules: Rules, steps: int) -> bool:
 
 
 @inner
-def run_main_scheduler(w: World, rules: Rules) -> None:
-    """Start jobs in order; one that cannot closes all nodes of its partition to those after it."""
+def run_main_scheduler(w: World, rules: Rules) -> bool:
+    """Start jobs in order; one that cannot closes all nodes of its partition to those after it.
+
+    Whether any has started.
+    """
     if not begin_ordered_pass(w, rules):
-        return
+        return False
+    started = False
     number = next_job(w, rules)
     while number >= 0:
         mine = demand(w, number)
         part = mine.partition_kinds
         closed = mine.kinds & ~w.closed_kinds == 0
-        if closed or not (mine.fits and start_next(w, rules, number)):
+        if not closed and mine.fits and start_next(w, rules, number):
+            started = True
+        else:
             w.closed_kinds |= part
             turns.set_aside(w, number)
             if not turns.any_outside(w, w.closed_kinds):
@@ -77,6 +87,7 @@ def run_main_scheduler(w: World, rules: Rules) -> None:
         number = next_job(w, rules)
     w.closed_kinds = 0
     turns.end_pass(w)
+    return started
 
 
 @inner
@@ -84,36 +95,34 @@ def run_cycle(w: World, rules: Rules) -> bool:
     """Plan the first jobs of the queue one after the other; whether any could start at once."""
     if not anything_may_fit(w) or begin_pass(w, rules) == 0:
         return False
-    started, planned, looked_at, next_check = False, 0, 0, 0
-    w.cycle += 1
-    plan_search.begin_cycle(w)
+    if not kept_plan.resume(w, rules):
+        kept_plan.begin(w)
+    started, next_check = 0, 0
     turns.line_up(w)
     number = _next_job(w, rules)
-    while number >= 0 and looked_at < w.cycle_jobs:
-        if looked_at >= next_check:  # ever more seldom: to look takes as long as some plans
-            if not _any_hope(w, rules, w.cycle_jobs - looked_at):
+    while number >= 0 and w.plan_jobs < w.cycle_jobs:
+        if w.plan_jobs >= next_check:  # ever more seldom: to look takes as long as some plans
+            if not _any_hope(w, rules, w.cycle_jobs - w.plan_jobs):
                 break
-            next_check = looked_at + 1 + (looked_at >> 2)
-        kinds, job = demand(w, number).kinds, waiting(w)[demand(w, number).cursor]
-        estimate = job_facts(w, job).reserve
-        if not _was_refused(w, number, estimate) and start_next(w, rules, number):
-            started = True
-            run_of(w, job).backfilled = kinds & planned != 0
+            next_check = w.plan_jobs + 1 + (w.plan_jobs >> 2)
+        mine, job = demand(w, number), waiting(w)[demand(w, number).cursor]
+        kinds, estimate = mine.kinds, job_facts(w, job).reserve
+        kept_plan.note_looked_at(w, mine.tier, mine.cursor_score, job)
+        refused = not mine.fits or _was_refused(w, number, estimate)
+        if not refused and start_next(w, rules, number):
+            started += 1
+            run_of(w, job).backfilled = kinds & w.plan_kinds != 0
         else:
             if not is_assigned(w, job):  # else another like it may be let start
                 _note_refused(w, number, estimate)
             _plan(w, job)
-            planned |= kinds
+            w.plan_kinds |= kinds
             pass_over(w, rules, number)
-        looked_at += 1
         number = _next_job(w, rules)
-    plan_search.end_cycle(w)
-    node_space.clear(w)
-    openings.clear(w)
-    beyond.clear(w)
+    kept_plan.end(w, rules, started)
     turns.line_up_first_jobs(w)
     w.aside_count = 0
-    return started
+    return started > 0
 
 
 @inner
@@ -231,6 +240,7 @@ def _plan(w: World, job: int) -> None:
         if beyond.is_beyond(w, number, length):
             continue
         begin, picked = _begin(w, number, length)
+        kept_plan.note_begin(w, begin)
         if begin > w.now + w.cycle_window:
             beyond.note(w, number, length)
         elif best < 0 or begin < best_begin:
@@ -254,10 +264,12 @@ def _begin(w: World, number: int, length: float) -> tuple[float, bool]:
     this = option(w, number)
     if this.few > 0:
         return node_space.common_begin(w, number, w.now, length), False
-    heap = openings.heap_of(w, this.large_shape, length)
+    heap = -1
+    if this.many <= openings.MOST_NODES:
+        heap = openings.heap_of(w, this.large_shape, length)
     if heap >= 0:
         begin, picked = openings.earliest(w, heap, this.many)
         if picked:
             return begin, True
-    limit = w.now + w.cycle_window
+    limit = w.now + w.cycle_window + kept_plan.SLACK
     return plan_search.common_begin(w, this.large_shape, length, this.many, limit), True

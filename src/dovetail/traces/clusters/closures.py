@@ -45,7 +45,7 @@ def read_events(shape: Shape, rows: Iterator[dict[str, str]]) -> None:
 
 
 def read_reservations(path: Path, shape: Shape) -> None:
-    """Whoever may use a reservation, all jobs of a history are kept off its nodes."""
+    """Jobs that do not ask for a reservation are kept off its nodes, whoever may use it."""
     for fields in records_of(read_text(path), _RESERVATION_FIELDS):
         names = expand(fields.get("Nodes", "").replace("(null)", ""))
         start, end = _moment(fields.get("StartTime", "")), _moment(fields.get("EndTime", ""))

@@ -69,6 +69,7 @@ def canonical(cells: Cells) -> RawTable:
             "restarts": cells.numbers("Restarts"),
             "exclusive": exclusive,
             "constraint": cells.names("Constraints"),
+            "reservation": cells.names("Reservation"),
             **_resources(allocated, requested, exclusive),
             **submission_columns(
                 cells.names("SubmitLine"),
@@ -127,6 +128,11 @@ def _note_places(table: RawTable) -> None:
         table.count(pl.col("nodelist").is_not_null() | pl.col("exclude").is_not_null()),
         "job asked for nodes by name, or not for some",
         "jobs asked for nodes by name, or not for some",
+    )
+    table.note(
+        table.count(pl.col("reservation").is_not_null()),
+        "job asked for a reservation",
+        "jobs asked for reservations",
     )
 
 

@@ -1,0 +1,61 @@
+"""Where jobs ask to run by name (partitions, reservations, nodes), settled before anything runs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.jobs import UNKNOWN, Jobs
+from dovetail.domain.policy import Placement
+from dovetail.simulator.layout import Demands, Kind, demands_of, kinds_of
+from dovetail.simulator.node_lists import NodeLists, settle_lists
+from dovetail.simulator.partition_lists import settle_partitions
+from dovetail.simulator.reserved_nodes import Site, open_reservations
+
+
+class Wishes(NamedTuple):
+    """Jobs whose wishes the kinds of nodes can tell apart."""
+
+    site: Site
+    lists: NodeLists
+    kinds: list[Kind]
+
+    @property
+    def jobs(self) -> Jobs:
+        return self.lists.jobs
+
+    def refused(self, demands: Demands) -> dict[str, dict[str, int]]:
+        """Jobs that do not get what they ask for by name, as far as there are any."""
+        site, lists = self.site, self.lists
+        not_listed, not_reserved = lists.strange + demands.unlisted, demands.unreserved
+        counts = {
+            "node_lists": {"left_out": lists.left_out, "not_met": not_listed},
+            "reservations": {
+                "unknown": site.unknown, "left_out": site.left_out, "not_met": not_reserved,
+            },
+        }  # fmt: skip
+        return {what: found for what, found in counts.items() if any(found.values())}
+
+
+def settle_wishes(jobs: Jobs, cluster: Cluster) -> Wishes:
+    site = open_reservations(settle_partitions(jobs, cluster), cluster)
+    lists = settle_lists(site)
+    return Wishes(site, lists, kinds_of(site.cluster, lists.nodes, site.names))
+
+
+def count_wishes(jobs: Jobs, cluster: Cluster, placement: Placement) -> dict[str, dict[str, int]]:
+    """How many jobs ask for nodes or reservations by name, and how many do not get them."""
+    asked = {
+        "node_lists": {
+            "named": int((jobs.nodelist.codes != UNKNOWN).sum()),
+            "excluded": int((jobs.exclude.codes != UNKNOWN).sum()),
+        },
+        "reservations": {"asked": int((jobs.reservation.codes != UNKNOWN).sum())},
+    }
+    asked = {what: found for what, found in asked.items() if any(found.values())}
+    if not asked:
+        return {}
+    wishes = settle_wishes(jobs, cluster)
+    demands = demands_of(wishes.jobs, wishes.site.cluster, wishes.kinds, placement)
+    refused = wishes.refused(demands)
+    return {what: {**found, **refused.get(what, {})} for what, found in asked.items()}
