@@ -155,7 +155,7 @@ class _Stretch:
             for value, each in zip(now, bounds, strict=True)
         ]
         # With its place added, a value leaves room for those between it and the next that stays.
-        self._kept = _longest_run([v if v is None else v + i for i, v in enumerate(inside)])
+        self._kept = longest_run([v if v is None else v + i for i, v in enumerate(inside)])
 
     def fill(self) -> list[int]:
         values: list[int] = []
@@ -234,7 +234,7 @@ class _Stretch:
         return [marked_below(v, self._base[first + i]) for i, v in enumerate(values)]
 
 
-def _longest_run(values: Sequence[int | None]) -> list[int]:
+def longest_run(values: Sequence[int | None]) -> list[int]:
     """Places of the longest run, not rising, of the values that are given."""
     tails: list[int] = []  # negated last values of the best run of each length
     ends: list[int] = []

@@ -17,6 +17,8 @@ from collections.abc import Callable, Hashable, Sequence, Set
 
 import numpy as np
 
+from dovetail.domain.jobs import Ints
+
 EXACT = 100
 """Places at the head that are kept to the letter: what Slurm's main scheduler looks at."""
 STEPS = 2
@@ -55,6 +57,12 @@ def settled(
     return tuple(result)
 
 
+def tolerance(behind: Ints, slack: int) -> Ints:
+    """Places that a job may be off, so many places behind the head; none within it."""
+    allowed: Ints = np.where(behind >= 0, np.minimum(slack, behind // STEPS + 1), 0)
+    return allowed
+
+
 def _near(
     wished: Sequence[int],
     present: Sequence[int],
@@ -68,7 +76,7 @@ def _near(
     off = np.fromiter(map(now.__getitem__, wished), np.int64, len(wished))
     off = np.abs(off - np.arange(len(wished)))
     behind = np.asarray(places) - exact
-    near = ((behind >= 0) & (off <= np.minimum(slack, behind // STEPS + 1))).tolist()
+    near = ((behind >= 0) & (off <= tolerance(behind, slack))).tolist()
     moved = {job for job, stays in zip(wished, near, strict=True) if not stays or job in must}
     staying = iter([job for job in present if job not in moved])
     return [job if job in moved else next(staying) for job in wished]
