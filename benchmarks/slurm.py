@@ -33,7 +33,8 @@ from benchmarks.slurm_measures import (
     simulated,
     twin_error,
 )
-from benchmarks.slurm_run import Record, Setup, run_once, settings
+from benchmarks.slurm_run import Record, Setup, run_once
+from benchmarks.slurm_site import cluster
 from dovetail.domain.promises import Promises
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.order import Order, slurm_order
@@ -98,7 +99,7 @@ def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
         "promises": replace(ours, promises=PROMISES),
     }
     policy = _order(ours.policy)
-    orders = {"slurm": slurm_order(settings()), "dovetail": policy, "promises": policy}
+    orders = {"slurm": slurm_order(cluster()), "dovetail": policy, "promises": policy}
     with ThreadPoolExecutor(len(setups)) as pool:
         records = dict(
             zip(setups, pool.map(lambda setup: run_once(jobs, setup), setups.values()), strict=True)

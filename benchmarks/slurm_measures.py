@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.slurm_jobs import Observed, Work, cluster, trace_of
+from benchmarks.slurm_jobs import Observed, Work, trace_of
+from benchmarks.slurm_site import cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats
