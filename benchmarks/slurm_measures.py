@@ -32,8 +32,17 @@ def measures(seen: Observed, jobs: Sequence[Work]) -> dict[str, float]:
         "wait_p95": float(np.quantile(wait, 0.95)),
         "bsld_mean": float(bounded_slowdown(wait, run).mean()),
         "gpu_utilization": busy / (cluster().total_gpus * makespan),
+        "gpu_utilization_while_jobs_came": _in_use_while_jobs_came(seen, jobs),
         **{f"wait_p95, {name}": value for name, value in tails(wait, jobs).items()},
     }
+
+
+def _in_use_while_jobs_came(seen: Observed, jobs: Sequence[Work]) -> float:
+    """From the first submission to the last: after it the wide jobs that are left run alone."""
+    last = float(seen.submit.max())
+    held = np.minimum(seen.end, last) - np.minimum(seen.start, last)
+    span = cluster().total_gpus * (last - float(seen.submit.min()))
+    return float(np.sum(held * [job.gpus for job in jobs])) / span if span > 0 else 0.0
 
 
 def tails(wait: Floats, jobs: Sequence[Work]) -> dict[str, float]:
