@@ -41,9 +41,12 @@ def settled(
     """
     if slack < 1 or len(order) <= exact:
         return tuple(order)
+    lines = list(map(line, order))
+    if len(set(lines)) == 1:  # mostly: then nobody has to be told apart
+        return tuple(_near(order, present, range(len(order)), exact, slack, must))
     places: dict[Hashable, list[int]] = {}  # of each class in the order
-    for place, job in enumerate(order):
-        places.setdefault(line(job), []).append(place)
+    for place, key in enumerate(lines):
+        places.setdefault(key, []).append(place)
     stands: dict[Hashable, list[int]] = {}
     for job in present:
         stands.setdefault(line(job), []).append(job)
