@@ -14,6 +14,7 @@ from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
+from dovetail.domain.schedule import Schedule
 from dovetail.live.twin.order import Order
 from dovetail.live.twin.pauses import pause
 from dovetail.prediction import HISTORY
@@ -74,8 +75,14 @@ def simulated(
         Estimates("limit", trace.jobs.limit),
         HISTORY,
     )
-    back = np.argsort(trace.jobs.ids.astype(np.int64))  # rows by number again
-    return Observed(trace.jobs.submit[back], schedule.start[back], schedule.end[back] - dead)
+    return observed(schedule, dead)
+
+
+def observed(schedule: Schedule, dead: float = 0.0) -> Observed:
+    """A simulated run as if it had been seen: rows by number again."""
+    jobs = schedule.trace.jobs
+    back = np.argsort(jobs.ids.astype(np.int64))
+    return Observed(jobs.submit[back], schedule.start[back], schedule.end[back] - dead)
 
 
 def dead_time(seen: Observed, nodes: Sequence[Sequence[str]]) -> float:
