@@ -27,6 +27,9 @@ from dovetail.live.cycle.dead_band import tolerance
 ORDERED = frozenset({"tier", "qos"})
 """What of `binding` says who goes first; partitions and accounts are only told apart."""
 
+MANY = 4
+"""Where one job in so many moves within its class, as in a first cycle, all go to the middle."""
+
 MOST_CLASSES = 16
 """With more, classes keep their places to the letter: each place is tried with every class."""
 
@@ -38,7 +41,7 @@ def class_ranks(
     kinds = set(lines.values())
     if not 1 < len(kinds) <= MOST_CLASSES or not ORDERED.issuperset(binding):
         return None
-    ranks = {kind: rank for rank, kind in enumerate(sorted(kinds, reverse=True))}  # type: ignore[type-var]
+    ranks = {kind: rank for rank, kind in enumerate(sorted(kinds, reverse=True))}
     return {job: ranks[kind] for job, kind in lines.items()}
 
 
@@ -58,15 +61,23 @@ def banded(
         return tuple(order)
     codes = np.fromiter(map(rank, order), np.int64, len(order))
     jobs = [np.asarray(order)[codes == code].tolist() for code in range(int(codes.max()) + 1)]
-    standing = _as_they_stand(order, present, jobs)
+    standing, moving = _as_they_stand(order, present, jobs)
     wanted = _higher(codes, len(jobs))
     found = _higher(np.fromiter(map(rank, standing), np.int64, len(standing)), len(jobs))
     room = tolerance(np.arange(len(order)) - exact, slack)[:, None]
-    if np.all((found >= wanted) & (found <= wanted + room)):
+    anyway = moving * MANY > len(order)
+    if not anyway and np.all((found >= wanted) & (found <= wanted + room)):
         return tuple(standing)
     place = dict(zip(standing, range(len(standing)), strict=True))
     keys = [[place[job] for job in each] for each in jobs]
-    return _walk(jobs, keys, wanted, wanted + room, _targets(wanted, found, room)) or tuple(order)
+    middle = np.minimum(wanted + room // 2, np.minimum(_places(wanted), wanted[-1]))
+    targets = middle if anyway else _targets(wanted, found, room, middle)
+    return _walk(jobs, keys, wanted, wanted + room, targets) or tuple(order)
+
+
+def _places(counts: Ints) -> Ints:
+    """[places, 1] from 1."""
+    return np.arange(1, len(counts) + 1)[:, None]
 
 
 def _higher(codes: Ints, classes: int) -> Ints:
@@ -77,14 +88,19 @@ def _higher(codes: Ints, classes: int) -> Ints:
 
 def _as_they_stand(
     order: Sequence[int], present: Sequence[int], jobs: Sequence[Sequence[int]]
-) -> list[int]:
-    """Jobs that stay among their own class stay among all; the others go between their own."""
+) -> tuple[list[int], int]:
+    """Jobs that stay among their own class stay among all; the others go between their own.
+
+    And how many of these there are.
+    """
     now = dict(zip(present, range(len(present)), strict=True))
     wished = dict(zip(order, range(len(order)), strict=True))
     keys: list[tuple[int, int, int]] = []  # key, place within the class, job
+    moving = 0
     for own in jobs:
         at = [now[job] for job in own]
         stays = set(longest_run([-place for place in at]))
+        moving += len(own) - len(stays)
         after = len(order)
         limits = [0] * len(own)  # the next that stays, from each job on
         for i in range(len(own) - 1, -1, -1):
@@ -94,16 +110,13 @@ def _as_they_stand(
         for i, job in enumerate(own):
             key = at[i] if i in stays else max(key, min(wished[job], limits[i]))
             keys.append((key, i, job))
-    return [job for _, _, job in sorted(keys)]
+    return [job for _, _, job in sorted(keys)], moving
 
 
-def _targets(wanted: Ints, found: Ints, room: Ints) -> Ints:
+def _targets(wanted: Ints, found: Ints, room: Ints, middle: Ints) -> Ints:
     """What to aim at: as it stands, and in stretches that are out of the band its middle."""
-    at = np.arange(1, len(wanted) + 1)[:, None]
-    most = np.minimum(at, wanted[-1])  # there are no more than all
-    low, high = np.minimum(wanted + room // 4, most), wanted + 3 * room // 4
+    low, high = np.minimum(wanted + room // 4, middle), wanted + 3 * room // 4
     targets: Ints = found.copy()
-    middle = np.minimum(wanted + room // 2, most)
     for level in range(wanted.shape[1]):
         column = found[:, level]
         out = (column < wanted[:, level]) | (column > wanted[:, level] + room[:, 0])
