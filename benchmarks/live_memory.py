@@ -23,6 +23,7 @@ from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
 from dovetail.live.model.decision import Change, Knob, Result
 from dovetail.live.model.mode import Mode
+from dovetail.live.model.site import SlurmSite
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, LivePartition, Snapshot
 from dovetail.live.service.metrics.endpoint import Metrics
 
@@ -122,6 +123,9 @@ class Stream:
 
     def settings(self) -> Mapping[str, str]:
         return {}
+
+    def site(self) -> SlurmSite:
+        return SlurmSite()
 
 
 def resident() -> float:

@@ -23,7 +23,7 @@ from dovetail.domain.group_waits import group_waits
 from dovetail.domain.job_groups import SIZE_BOUNDS, SIZES
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import summary
-from dovetail.domain.policy import SCORE, Backfill, Ordering, Varies
+from dovetail.domain.policy import SCORE, Backfill, BackfillRule, Ordering, Placement, Varies
 from dovetail.domain.promises import Finding, Promises
 from dovetail.domain.protection import at_risk, rare_limits
 from dovetail.domain.schedule import Schedule
@@ -76,12 +76,20 @@ class UncachedFunction(LazyFunction):
         return self._compiled
 
 
-def guarded(base: Ordering) -> Ordering:
+class Surroundings(NamedTuple):
+    """Slurm's own order, what it lets pass, and how often the guardrail looks."""
+
+    slurm: Ordering = ORDERINGS[SLURM]
+    backfill: BackfillRule = Backfill.EASY
+    every: float = EVERY
+    events: int = 20  # of the replay, between which it is asked what time it is
+
+
+def guarded(base: Ordering, slurm: Ordering) -> Ordering:
     """The ordering, in which jobs beyond the limit of their size class go first, by due date.
 
     Its first numbers are these limits; where the next is above 0, Slurm's own order rules.
     """
-    slurm = ORDERINGS[SLURM]
     ours = njit(base.score.function, error_model="numpy")
     theirs = njit(slurm.score.function, error_model="numpy")
     bounds = np.array(SIZE_BOUNDS, np.float64)
@@ -118,21 +126,27 @@ class Kept(NamedTuple):
     as_slurm: float
 
 
-def keep_promises(slurm: Schedule, estimates: Estimates) -> Kept:
-    """A replay in which the order follows from how the promises stand."""
-    base, placement = policy_named(POLICY)
+def keep_promises(
+    slurm: Schedule,
+    base: Ordering,
+    placement: Placement,
+    estimates: Estimates,
+    around: Surroundings,
+) -> Kept:
+    """A replay in which the order follows from how the promises stand against `slurm`."""
+    ordering = guarded(base, around.slurm)
     simulation = Simulation(
-        slurm.trace, slurm.cluster, guarded(base), placement, Backfill.EASY, estimates, HISTORY
+        slurm.trace, slurm.cluster, ordering, placement, around.backfill, estimates, HISTORY
     )
     jobs, numbers = slurm.trace.jobs, simulation.rules.parameters
-    start, again = simulation.tables.runs["start"], float(jobs.submit[0]) + EVERY
+    start, again = simulation.tables.runs["start"], float(jobs.submit[0]) + around.every
     risks: tuple[Finding, ...] = ()
     looks = yielded = 0
-    while simulation.advance(20):
+    while simulation.advance(around.events):
         now = float(simulation.tables.world["now"][0])
         if now < again:
             continue
-        again = now + EVERY
+        again = now + around.every
         so_far = jobs.take(slice(0, int(np.searchsorted(jobs.submit, now, "right"))))
         before, after = (_wait_by(now, so_far.submit, each) for each in (slurm.start, start))
         check = PROMISES.check(group_waits(so_far, before, after, ("size",)))
@@ -228,7 +242,7 @@ def _measure(name: str, held: Held, trace: Trace) -> dict[str, Any]:
     slurm = Run(trace, site, Policy(SLURM), estimates).replay()
     alone = Run(trace, site, Policy(POLICY), estimates).replay()
     gain = summary(slurm)["wait_mean"] - summary(alone)["wait_mean"]
-    kept = keep_promises(slurm, estimates)
+    kept = keep_promises(slurm, *policy_named(POLICY), estimates, Surroundings())
     rows = {
         "slurm": figures(slurm, slurm, 0.0),
         "alone": figures(slurm, alone, gain),

@@ -23,7 +23,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.slurm_jobs import LOAD, Work, draw
+import numpy as np
+
+from benchmarks.slurm_jobs import LOAD, Observed, Work, draw
 from benchmarks.slurm_measures import (
     changes,
     dead_time,
@@ -33,7 +35,8 @@ from benchmarks.slurm_measures import (
     simulated,
     twin_error,
 )
-from benchmarks.slurm_run import Record, Setup, run_once, settings
+from benchmarks.slurm_run import Record, Setup, run_once
+from benchmarks.slurm_site import cluster
 from dovetail.domain.promises import Promises
 from dovetail.live.model.mode import Mode
 from dovetail.live.twin.order import Order, slurm_order
@@ -49,6 +52,8 @@ ESTIMATES = "predicted"
 PROMISES = Promises(size_p95=0.1)
 OURS = ("dovetail", "promises")
 """Runs in active mode: order alone, and with promises."""
+RECORDINGS = Path(__file__).parent / "recordings" / "slurm"
+COLUMNS = ("submit", "start", "end")
 PUBLISHED = {"makespan": -0.248, "wait_mean": -0.305, "gpu_utilization": 0.039}
 
 
@@ -59,11 +64,22 @@ def run(
     estimates: str = ESTIMATES,
     count: int = COUNT,
     guardrails: dict[str, float] | None = None,
+    keep: Path | None = RECORDINGS,
 ) -> dict[str, Any]:
-    """Both runs for every seed, and what the simulator says of them."""
+    """All runs for every seed, and what the simulator says of them.
+
+    keep: a folder for when each job started and ended under Slurm alone.
+    """
     _refuse_where_impossible(speed)
+    # The daemons' twins would compile this in the middle of the run: hours of faster time.
+    simulated(draw(0, 20), slurm_order(cluster()))
     ours = Setup(Mode.ACTIVE, policy, speed, estimates, guardrails=guardrails or {})
-    found = {str(seed): _pair(draw(seed, count), ours, f"seed {seed}") for seed in seeds}
+    found = {
+        str(seed): _pair(
+            draw(seed, count), ours, f"seed {seed}", keep and keep / f"seed-{seed}.json"
+        )
+        for seed in seeds
+    }
     each = {side: [pair["change"][side] for pair in found.values()] for side in OURS}
     return {
         "jobs": count,
@@ -90,7 +106,7 @@ def _refuse_where_impossible(speed: float) -> None:
         raise SystemExit(f"the Slurm experiment cannot be run here: {reason}")
 
 
-def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
+def _pair(jobs: tuple[Work, ...], ours: Setup, name: str, keep: Path | None) -> dict[str, Any]:
     """All runs at the same time: what else the machine does troubles them alike."""
     setups = {
         "slurm": replace(ours, mode=Mode.SHADOW),
@@ -98,11 +114,13 @@ def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
         "promises": replace(ours, promises=PROMISES),
     }
     policy = _order(ours.policy)
-    orders = {"slurm": slurm_order(settings()), "dovetail": policy, "promises": policy}
+    orders = {"slurm": slurm_order(cluster()), "dovetail": policy, "promises": policy}
     with ThreadPoolExecutor(len(setups)) as pool:
         records = dict(
             zip(setups, pool.map(lambda setup: run_once(jobs, setup), setups.values()), strict=True)
         )
+    if keep is not None:
+        _keep(records["slurm"], keep)
     found: dict[str, Any] = {"least_makespan": least_makespan(jobs)}
     for side, record in records.items():
         found[side] = _side(jobs, record, orders[side])
@@ -111,6 +129,22 @@ def _pair(jobs: tuple[Work, ...], ours: Setup, name: str) -> dict[str, Any]:
         found[kind] = {side: changes(found[side][where], found["slurm"][where]) for side in OURS}
     _say(f"{name}: {found['change']}")
     return found
+
+
+def _keep(record: Record, path: Path) -> None:
+    """What a replay needs, in whole seconds from the first submission: as much as Slurm tells."""
+    seen = record.observed
+    columns = {
+        name: getattr(seen, name).astype(int).tolist() for name in ("submit", "start", "end")
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(columns) + "\n", encoding="utf-8")
+
+
+def kept(path: Path) -> Observed:
+    """A run that `_keep` wrote down."""
+    columns = json.loads(path.read_text(encoding="utf-8"))
+    return Observed(*(np.array(columns[name], float) for name in COLUMNS))
 
 
 def _side(jobs: tuple[Work, ...], record: Record, order: Order) -> dict[str, Any]:
@@ -153,13 +187,16 @@ def main() -> None:
     parser.add_argument("--estimates", choices=("limit", "predicted"), default=ESTIMATES)
     parser.add_argument("--jobs", type=int, default=COUNT)
     parser.add_argument("--out", type=Path, default=Path("slurm.json"))
+    parser.add_argument("--keep", type=Path, help="a folder for the jobs of Slurm alone")
     parser.add_argument(
         "--guardrail", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
         help="another value than the default, such as starvation_factor 1",
     )  # fmt: skip
     given = parser.parse_args()
     limits = {name: json.loads(value) for name, value in given.guardrail}
-    found = run(given.seeds, given.policy, given.speed, given.estimates, given.jobs, limits)
+    found = run(
+        given.seeds, given.policy, given.speed, given.estimates, given.jobs, limits, given.keep
+    )
     given.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

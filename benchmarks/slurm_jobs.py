@@ -16,10 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.domain.cluster import Cluster, Node
+from benchmarks.slurm_site import PARTITION, PEOPLE, cluster
 from dovetail.domain.jobs import Floats, JobColumns
 from dovetail.domain.trace import Trace
-from tests.live.slurm import SEED_LAYOUT
 
 JOBS = 1024
 LOAD = 1.15
@@ -43,13 +42,6 @@ LIMITS = (2, 3, 5, 10, 15, 20, 30, 45, 60, 90, 120)
 ALWAYS_AN_HOUR = 0.1
 """Share of the jobs whose owners leave the default limit."""
 
-PEOPLE = (
-    # user of the system's own, group, how busy
-    ("games", "vision", 5), ("man", "vision", 2),
-    ("lp", "language", 4), ("mail", "language", 3), ("news", "language", 1),
-    ("uucp", "speech", 3), ("proxy", "speech", 1),
-    ("backup", "robots", 1),
-)  # fmt: skip
 CPUS_PER_GPU, MEMORY_GB_PER_GPU = 2, 8
 
 
@@ -131,18 +123,6 @@ def _arrivals(count: int, span: float, rng: np.random.Generator) -> Floats:
     return moments - float(moments[0])
 
 
-def cluster() -> Cluster:
-    """The nodes as the simulator knows them."""
-    return Cluster(
-        tuple(
-            Node(name, group.gpus, group.gpu, group.cpus, group.memory_mb / 1000)
-            for group in SEED_LAYOUT
-            for name in group.node_names()
-        ),
-        name="2x4:p100,2x2:k80,1x1:m40",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Observed:
     """What became of the jobs: seconds from the first submission."""
@@ -172,6 +152,8 @@ def trace_of(jobs: tuple[Work, ...], observed: Observed | None = None) -> Trace:
         cpus=[CPUS_PER_GPU * job.gpus for job in jobs],
         memory=[MEMORY_GB_PER_GPU * job.gpus for job in jobs],
         user=[job.user for job in jobs],
+        account=[job.account for job in jobs],
+        partition=[PARTITION] * len(jobs),
         kind=[job.kind for job in jobs],
     )
     order = np.argsort(submit, kind="stable")

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.slurm_jobs import Observed, Work, cluster, trace_of
+from benchmarks.slurm_jobs import Observed, Work, trace_of
+from benchmarks.slurm_site import cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats
 from dovetail.domain.metrics import bounded_slowdown
+from dovetail.domain.schedule import Schedule
 from dovetail.live.twin.order import Order
 from dovetail.live.twin.pauses import pause
 from dovetail.prediction import HISTORY
@@ -31,8 +33,17 @@ def measures(seen: Observed, jobs: Sequence[Work]) -> dict[str, float]:
         "wait_p95": float(np.quantile(wait, 0.95)),
         "bsld_mean": float(bounded_slowdown(wait, run).mean()),
         "gpu_utilization": busy / (cluster().total_gpus * makespan),
+        "gpu_utilization_while_jobs_came": _in_use_while_jobs_came(seen, jobs),
         **{f"wait_p95, {name}": value for name, value in tails(wait, jobs).items()},
     }
+
+
+def _in_use_while_jobs_came(seen: Observed, jobs: Sequence[Work]) -> float:
+    """From the first submission to the last: after it the wide jobs that are left run alone."""
+    last = float(seen.submit.max())
+    held = np.minimum(seen.end, last) - np.minimum(seen.start, last)
+    span = cluster().total_gpus * (last - float(seen.submit.min()))
+    return float(np.sum(held * [job.gpus for job in jobs])) / span if span > 0 else 0.0
 
 
 def tails(wait: Floats, jobs: Sequence[Work]) -> dict[str, float]:
@@ -64,8 +75,14 @@ def simulated(
         Estimates("limit", trace.jobs.limit),
         HISTORY,
     )
-    back = np.argsort(trace.jobs.ids.astype(np.int64))  # rows by number again
-    return Observed(trace.jobs.submit[back], schedule.start[back], schedule.end[back] - dead)
+    return observed(schedule, dead)
+
+
+def observed(schedule: Schedule, dead: float = 0.0) -> Observed:
+    """A simulated run as if it had been seen: rows by number again."""
+    jobs = schedule.trace.jobs
+    back = np.argsort(jobs.ids.astype(np.int64))
+    return Observed(jobs.submit[back], schedule.start[back], schedule.end[back] - dead)
 
 
 def dead_time(seen: Observed, nodes: Sequence[Sequence[str]]) -> float:

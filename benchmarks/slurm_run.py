@@ -23,7 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.slurm_jobs import PEOPLE, Observed, Work
+from benchmarks.slurm_jobs import Observed, Work
+from benchmarks.slurm_site import (
+    EQUAL,
+    GROUPS,
+    HALF_LIFE,
+    MAX_AGE,
+    PARTITION,
+    PEOPLE,
+    WEIGHTS,
+)
 from dovetail.domain.promises import Promises
 from dovetail.live.config import (
     ActConfig,
@@ -50,11 +59,8 @@ from tests.live.slurm import (
 )
 from tests.live.steering import Running, write_config
 
-WEIGHTS = ("Age", "FairShare", "JobSize", "Partition", "QOS")
-EQUAL = 1000
-MAX_AGE = HALF_LIFE = "0-06:00:00"
-"""Slurm's default is seven days for both; jobs here are a 25th of the published ones."""
-
+LONG = 14_400
+"""Minutes; with the default of 60 the jobs of the warm-up ended while the daemon still compiled."""
 SUBMITTERS = 3
 ATTEMPTS = 5
 PATIENCE = 3.0
@@ -86,12 +92,6 @@ class Record:
     log: str  # the daemon's, for whoever wonders
 
 
-def settings() -> dict[str, str]:
-    """Slurm's priority settings, as `scontrol show config` words them."""
-    weights = {f"PriorityWeight{name}": str(EQUAL) for name in WEIGHTS}
-    return {**weights, "PriorityMaxAge": MAX_AGE, "PriorityDecayHalfLife": HALF_LIFE}
-
-
 def run_once(jobs: Sequence[Work], setup: Setup) -> Record:
     """Start a cluster and the daemon, submit the jobs when they are due, wait for the last."""
     folder = Path(tempfile.mkdtemp(prefix="dovetail-experiment-"))
@@ -117,11 +117,11 @@ def _cluster(folder: Path, setup: Setup) -> Iterator[Cluster]:
     hook.chmod(0o755)
     options = Options(
         accounting=Accounting(
-            accounts=tuple(Account(name) for name in dict.fromkeys(who[1] for who in PEOPLE)),
+            accounts=tuple(map(Account, GROUPS)),
             users=tuple(User(name, account) for name, account, _ in PEOPLE),
         ),
         # Without this, fair-share charges CPUs only.
-        partitions=(Partition("gpu", settings=("TRESBillingWeights=GRES/gpu=1",)),),
+        partitions=(Partition(PARTITION, settings=("TRESBillingWeights=GRES/gpu=1",)),),
         weights=tuple((name, EQUAL) for name in WEIGHTS),
         auth="none",  # munge's own time-outs are too short on a busy machine in faster time
         speed=setup.speed,
@@ -173,12 +173,16 @@ def _warm_up(cluster: Cluster, daemon: Running, setup: Setup) -> None:
     """Until the daemon has ordered a queue once: loading the simulator takes seconds."""
     wide = ("--nodes=2", "--ntasks-per-node=1", f"--account={PEOPLE[0][1]}")
     pair = [
-        cluster.submit(gpus=4, seconds=1e6, name="warm-up", user=PEOPLE[0][0], extra=wide)
+        cluster.submit(
+            gpus=4, seconds=1e6, minutes=LONG, name="warm-up", user=PEOPLE[0][0], extra=wide
+        )
         for _ in range(2)
     ]
     daemon.wait_for(f"{setup.mode.value}: 1 wait, 1 run;", timeout=900)
     cluster.cancel(*pair)
     cluster.wait_until(lambda: len(cluster.history()) == len(pair))
+    # Eight GPUs for up to an hour would count as use of the first group for the rest of the run.
+    cluster.run(["sacctmgr", "-i", "modify", "account", *GROUPS[:1], "set", "RawUsage=0"])
 
 
 def submit_all(cluster: Cluster, jobs: Sequence[Work], speed: float) -> int:

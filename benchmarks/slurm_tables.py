@@ -18,6 +18,7 @@ NAMES = {
     "wait_p95": "p95 of waits",
     "bsld_mean": "bounded slowdown",
     "gpu_utilization": "GPU utilisation",
+    "gpu_utilization_while_jobs_came": "the same while jobs came",
 }
 
 
@@ -30,7 +31,7 @@ def titled(name: str) -> str:
 
 
 def shown(name: str, value: float) -> str:
-    if name == "gpu_utilization":
+    if name.startswith("gpu_utilization"):
         return f"{value:.1%}"
     return f"{value:.2f}" if name == "bsld_mean" else f"{value:,.0f} s"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.slurm_jobs import JOBS, Observed, Work, cluster, draw, trace_of
+from benchmarks.slurm_jobs import JOBS, Observed, Work, draw, trace_of
 from benchmarks.slurm_measures import (
     changes,
     dead_time,
@@ -14,7 +14,7 @@ from benchmarks.slurm_measures import (
     simulated,
     twin_error,
 )
-from benchmarks.slurm_run import settings
+from benchmarks.slurm_site import cluster
 from benchmarks.slurm_tables import outcome
 from dovetail.live.twin.order import Order, slurm_order
 from dovetail.policies.policy import Policy
@@ -47,7 +47,7 @@ def test_the_same_seed_draws_the_same_jobs_and_another_others() -> None:
 
 def test_every_job_ends_in_the_simulator() -> None:
     jobs = draw(4, 200)
-    seen = simulated(jobs, slurm_order(settings()))
+    seen = simulated(jobs, slurm_order(cluster()))
     assert np.all(seen.end > seen.start)
     assert measures(seen, jobs)["makespan"] >= least_makespan(jobs)
 

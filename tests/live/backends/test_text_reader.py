@@ -7,11 +7,19 @@ import re
 
 import pytest
 
+from dovetail.domain.associations import AS_PARENT, Association
 from dovetail.live.backends.base import Unreadable
 from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
-from dovetail.live.backends.slurm.priorities import SPRIO, SSHARE, factors_of, shares_of
+from dovetail.live.backends.slurm.priorities import (
+    SPRIO,
+    SSHARE,
+    associations_of,
+    factors_of,
+    shares_of,
+)
 from dovetail.live.backends.slurm.show import (
     NodeRecords,
+    billing_of_partitions,
     nodes_of,
     partitions_of,
     reservations_of,
@@ -77,6 +85,37 @@ def test_settings_of_a_real_cluster(version: str) -> None:
     assert settings["PriorityType"] == "priority/multifactor"
     assert settings["PriorityWeightFairShare"] == "1000"
     assert settings["SLURM_VERSION"].startswith(version)
+
+
+@every_version
+def test_the_tree_of_accounts(version: str) -> None:
+    tree = associations_of(Recorded(version).said("sshare", *SSHARE))
+    assert tree == (
+        Association("root", user="root"),
+        Association("biology", shares=29),
+        Association("biology", user="games"),
+        Association("physics", shares=70),
+        Association("cold", parent="physics"),
+        Association("hot", parent="physics", shares=3),
+        Association("hot", user="root"),
+    )
+
+
+def test_who_shares_as_the_parent_and_who_has_a_row_for_each_partition() -> None:
+    header = "Account|User|RawShares|RawUsage"
+    text = f"{header}\nroot|||0\n lab||parent|0\n  lab|ann|parent|5\n  lab|ann|7|5\n"
+    assert associations_of(text) == (
+        Association("lab", shares=AS_PARENT),
+        Association("lab", user="ann", shares=AS_PARENT),
+    )
+    with pytest.raises(Unreadable, match="no header"):
+        associations_of("root|||0\n")
+
+
+def test_what_partitions_bill() -> None:
+    weights = "TRESBillingWeights=GRES/gpu=1.5,CPU=2"
+    text = f"PartitionName=gpu Nodes=a {weights}\nPartitionName=cpu Nodes=b"
+    assert billing_of_partitions(text) == {"gpu": (("gpu", 1.5), ("cpu", 2.0)), "cpu": ()}
 
 
 @every_version

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.live.cycle.assignment import HIGHEST, LOWEST, assign
+from dovetail.live.cycle.assignment import HIGHEST, LOWEST, _bounds, assign
 from dovetail.live.model.mark import is_marked
 
 OWN = st.dictionaries(
@@ -47,6 +47,16 @@ def test_with_nobody_to_respect_the_head_of_the_order_stands_exactly_so(case: Ca
     head = [values[job] for job in order[:horizon]]
     assert head == sorted(set(head), reverse=True)
     assert all(values[job] < head[-1] for job in order[horizon:])
+
+
+@given(
+    st.lists(st.integers(LOWEST, 100_000), max_size=30), st.integers(0, 40), st.integers(0, 10**6)
+)
+def test_a_wall_above_all_is_no_wall(slots: list[int], head: int, floor: int) -> None:
+    """Where there is none, the bounds come from a formula instead of a walk."""
+    slots.sort(reverse=True)
+    head = min(head, len(slots))
+    assert _bounds(slots, head, floor, []) == _bounds(slots, head, floor, [HIGHEST + 1])
 
 
 @given(cases())

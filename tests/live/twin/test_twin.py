@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 
 from dovetail import load_trace
-from dovetail.domain.cluster import Cluster, Node
+from dovetail.domain.associations import Association
+from dovetail.domain.cluster import Cluster, Node, Partition
 from dovetail.domain.errors import TraceError
 from dovetail.domain.estimates import Estimates
-from dovetail.domain.jobs import Bools
+from dovetail.domain.jobs import Bools, JobColumns
 from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.live.journal.records import EndedRun
 from dovetail.live.model.mode import Mode
+from dovetail.live.model.site import SlurmSite
 from dovetail.live.twin.comparison import compare_with_twin
 from dovetail.live.twin.order import Order, slurm_order
 from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
@@ -24,6 +26,7 @@ from dovetail.live.twin.watch import MOST_BIAS, bias_of
 from dovetail.policies.policy import policy_named
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
+from dovetail.simulator.priority_points import priority_points
 from tests.live.journal.builders import run, waiting
 
 SETTINGS = {
@@ -35,6 +38,7 @@ SETTINGS = {
     "PriorityMaxAge": "7-00:00:00",
     "PriorityDecayHalfLife": "7-00:00:00",
 }
+SITE = SlurmSite(SETTINGS).added_to(Cluster.parse("4x8"))
 
 
 def recorded(order: Order) -> Schedule:
@@ -45,7 +49,7 @@ def recorded(order: Order) -> Schedule:
     estimates = Estimates("limit", trace.jobs.limit)
     return simulate(
         trace,
-        Cluster.parse("4x8"),
+        SITE,
         order.ordering,
         order.placement,
         order.backfill,
@@ -58,8 +62,8 @@ OURS = Order(*policy_named("saf"))
 
 
 def test_a_cluster_that_is_a_simulator_is_predicted_exactly() -> None:
-    real = recorded(slurm_order(SETTINGS))
-    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
+    real = recorded(slurm_order(SITE))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SITE))
     assert twin.error == pytest.approx(0.0, abs=1e-9)
     assert twin.median_error == pytest.approx(0.0, abs=1e-6)
     assert twin.recorded == pytest.approx(twin.slurm)
@@ -67,7 +71,7 @@ def test_a_cluster_that_is_a_simulator_is_predicted_exactly() -> None:
 
 def test_the_twin_starts_from_the_jobs_that_run_and_wait() -> None:
     """With EASY, because nobody knows when Slurm's last backfill cycle was."""
-    easy = replace(slurm_order(SETTINGS), backfill=Backfill.EASY)
+    easy = replace(slurm_order(SITE), backfill=Backfill.EASY)
     real = recorded(easy)
     twin = compare_with_twin(real, float(real.trace.jobs.submit[500]), OURS, easy)
     assert twin.error == pytest.approx(0.0, abs=1e-9)
@@ -75,7 +79,7 @@ def test_the_twin_starts_from_the_jobs_that_run_and_wait() -> None:
 
 
 def test_jobs_without_gpus_take_room_in_the_twin_and_are_not_counted() -> None:
-    easy = replace(slurm_order(SETTINGS), backfill=Backfill.EASY)
+    easy = replace(slurm_order(SITE), backfill=Backfill.EASY)
     trace = recorded(easy).trace
     rows = np.arange(len(trace)) % 3 == 0
     jobs = replace(
@@ -95,8 +99,8 @@ def test_jobs_without_gpus_take_room_in_the_twin_and_are_not_counted() -> None:
 
 
 def test_what_our_order_would_change_comes_with_an_interval() -> None:
-    real = recorded(slurm_order(SETTINGS))
-    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
+    real = recorded(slurm_order(SITE))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SITE))
     assert twin.difference.value == pytest.approx(twin.ours - twin.slurm)
     assert twin.difference.low < twin.difference.value < twin.difference.high
     assert twin.difference.high < 0  # smallest area first shortens the mean wait
@@ -106,8 +110,8 @@ def test_in_active_mode_the_twin_is_measured_by_our_order() -> None:
     real = recorded(OURS)
     active = replace(real, config={**real.config, "active_share": 1.0})
     since = float(real.trace.jobs.submit[0])
-    assert compare_with_twin(active, since, OURS, slurm_order(SETTINGS)).error < 1e-9
-    assert compare_with_twin(real, since, OURS, slurm_order(SETTINGS)).error > 0.05
+    assert compare_with_twin(active, since, OURS, slurm_order(SITE)).error < 1e-9
+    assert compare_with_twin(real, since, OURS, slurm_order(SITE)).error > 0.05
 
 
 def seen_at(schedule: Schedule, now: float, rows: Bools) -> Schedule:
@@ -135,7 +139,7 @@ def seen_at(schedule: Schedule, now: float, rows: Bools) -> Schedule:
 
 def test_jobs_that_still_run_or_wait_are_part_of_the_load_that_slurm_would_have_had() -> None:
     """Without them the twin's Slurm has hardly a queue, and the trip-wire would raise an alarm."""
-    slurm = slurm_order(SETTINGS)
+    slurm = slurm_order(SITE)
     real, alone = recorded(OURS), recorded(slurm)
     submit = real.trace.jobs.submit
     now = float(submit[900])
@@ -151,7 +155,7 @@ def test_jobs_that_still_run_or_wait_are_part_of_the_load_that_slurm_would_have_
 
 
 def test_pauses_between_jobs_are_found_and_lengthen_the_twins_waits() -> None:
-    slurm = replace(slurm_order(SETTINGS), backfill=Backfill.EASY)
+    slurm = replace(slurm_order(SITE), backfill=Backfill.EASY)
     quick = recorded(slurm)
     jobs = quick.trace.jobs
     slow = Trace(replace(jobs, run=jobs.run + 20.0), "slow")
@@ -181,28 +185,51 @@ def test_an_unfinished_job_takes_what_jobs_usually_take_of_their_limits() -> Non
 def test_too_few_jobs_are_no_comparison() -> None:
     real = recorded(OURS)
     with pytest.raises(TraceError, match="too few"):
-        compare_with_twin(real, float(real.trace.jobs.submit[-3]), OURS, slurm_order(SETTINGS))
+        compare_with_twin(real, float(real.trace.jobs.submit[-3]), OURS, slurm_order(SITE))
 
 
 def test_weights_and_times_come_from_slurms_own_configuration() -> None:
-    order = slurm_order(
-        {**SETTINGS, "PriorityMaxAge": "1-02:00:00", "PriorityWeightFairshare": "7"}
-    )
+    order = order_of({**SETTINGS, "PriorityMaxAge": "1-02:00:00", "PriorityWeightFairShare": "7"})
     weights = order.ordering.parameters
     assert order.backfill == SlurmBackfill()
-    assert (weights["age"], weights["job_size"], weights["max_age"]) == (1000, 500, 26 * 3600)
+    assert (weights["age"], weights["fair_share"], weights["max_age"]) == (1000, 7, 26 * 3600)
 
 
 def test_what_may_pass_comes_from_slurms_own_configuration() -> None:
     told = {**SETTINGS, "SchedulerParameters": "defer,bf_interval=60,bf_window=4320"}
-    assert slurm_order(told).backfill == SlurmBackfill(interval=60, window=4320)
-    assert slurm_order({"SchedulerParameters": "bf_interval=-7"}).backfill == SlurmBackfill()
-    assert slurm_order({"SchedulerType": "sched/builtin"}).backfill is Backfill.NONE
+    assert order_of(told).backfill == SlurmBackfill(interval=60, window=4320)
+    assert order_of({"SchedulerParameters": "bf_interval=-7"}).backfill == SlurmBackfill()
+    assert order_of({"SchedulerType": "sched/builtin"}).backfill is Backfill.NONE
+    assert order_of({}) == Order(*policy_named("fcfs"))
+
+
+def order_of(settings: dict[str, str]) -> Order:
+    return slurm_order(SlurmSite(settings).added_to(Cluster.parse("4x8")))
+
+
+def test_sizes_accounts_qos_and_billing_are_as_slurm_counts_them() -> None:
+    """A job of eight GPUs on one of five nodes is no bigger to Slurm than one of a single GPU."""
+    nodes = tuple(Node(f"n{i}", 8, cpus=16.0) for i in range(5))
+    plain = Cluster(nodes, (Partition("gpu", frozenset(range(5))),))
+    site = SlurmSite(
+        {"PriorityWeightJobSize": "1000", "PriorityWeightQOS": "100", "PriorityFlags": "(null)"},
+        (Association("optics"), Association("optics", user="ann", shares=3)),
+        {"high": 2.0, "low": 1.0},
+        {"gpu": (("gpu", 1.0),)},
+    )
+    cluster = site.added_to(plain)
+    jobs = JobColumns(
+        submit=[0.0] * 3, run=[1.0] * 3, gpus=[1, 8, 8], nodes=[1, 1, 1], cpus=[2, 2, 16],
+        qos=["low", "low", "high"], partition=["gpu"] * 3,
+    ).build()  # fmt: skip
+    assert priority_points(jobs, cluster) == pytest.approx([162.5, 162.5, 300.0])
+    assert cluster.associations == site.associations
+    assert cluster.partitions[0].billing == (("gpu", 1.0),)
 
 
 def test_what_shadow_mode_shows_the_twin_to_miss_is_not_held_against_us() -> None:
-    real = recorded(slurm_order(SETTINGS))
-    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SETTINGS))
+    real = recorded(slurm_order(SITE))
+    twin = compare_with_twin(real, float(real.trace.jobs.submit[0]), OURS, slurm_order(SITE))
     assert bias_of(twin) == pytest.approx(1.0)
     assert bias_of(replace(twin, recorded=2 * twin.slurm)) == pytest.approx(2.0)
     assert bias_of(replace(twin, recorded=9 * twin.slurm)) == MOST_BIAS

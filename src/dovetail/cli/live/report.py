@@ -41,9 +41,9 @@ def live_report(
     from dovetail.live.journal import JournalReader
     from dovetail.live.twin.watch import shadow_report
 
-    slurm = BACKENDS[settings.slurm.backend](settings.slurm).settings()
+    site = BACKENDS[settings.slurm.backend](settings.slurm).site()
     with JournalReader.open(Path(settings.journal.path)) as past:
-        twin = shadow_report(past, settings, days or settings.twin.days, slurm)
+        twin = shadow_report(past, settings, days or settings.twin.days, site)
     if as_json:
         typer.echo(json.dumps(asdict(twin)))
         return

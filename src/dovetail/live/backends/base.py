@@ -13,6 +13,7 @@ from typing import Protocol
 
 from dovetail.domain.errors import DovetailError
 from dovetail.live.model.decision import Change, Result
+from dovetail.live.model.site import SlurmSite
 from dovetail.live.model.snapshot import Factor, Snapshot
 
 
@@ -47,4 +48,8 @@ class Backend(Protocol):
 
     def settings(self) -> Mapping[str, str]:
         """Slurm's configuration, as `scontrol show config` words it."""
+        ...
+
+    def site(self) -> SlurmSite:
+        """How Slurm makes priorities: its settings, accounts, QOS, and what partitions bill."""
         ...

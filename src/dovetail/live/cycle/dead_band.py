@@ -17,6 +17,8 @@ from collections.abc import Callable, Hashable, Sequence, Set
 
 import numpy as np
 
+from dovetail.domain.jobs import Ints
+
 EXACT = 100
 """Places at the head that are kept to the letter: what Slurm's main scheduler looks at."""
 STEPS = 2
@@ -39,9 +41,12 @@ def settled(
     """
     if slack < 1 or len(order) <= exact:
         return tuple(order)
+    lines = list(map(line, order))
+    if len(set(lines)) == 1:  # mostly: then nobody has to be told apart
+        return tuple(_near(order, present, range(len(order)), exact, slack, must))
     places: dict[Hashable, list[int]] = {}  # of each class in the order
-    for place, job in enumerate(order):
-        places.setdefault(line(job), []).append(place)
+    for place, key in enumerate(lines):
+        places.setdefault(key, []).append(place)
     stands: dict[Hashable, list[int]] = {}
     for job in present:
         stands.setdefault(line(job), []).append(job)
@@ -53,6 +58,12 @@ def settled(
         ):
             result[place] = job
     return tuple(result)
+
+
+def tolerance(behind: Ints, slack: int) -> Ints:
+    """Places that a job may be off, so many places behind the head; none within it."""
+    allowed: Ints = np.where(behind >= 0, np.minimum(slack, behind // STEPS + 1), 0)
+    return allowed
 
 
 def _near(
@@ -68,7 +79,7 @@ def _near(
     off = np.fromiter(map(now.__getitem__, wished), np.int64, len(wished))
     off = np.abs(off - np.arange(len(wished)))
     behind = np.asarray(places) - exact
-    near = ((behind >= 0) & (off <= np.minimum(slack, behind // STEPS + 1))).tolist()
+    near = ((behind >= 0) & (off <= tolerance(behind, slack))).tolist()
     moved = {job for job, stays in zip(wished, near, strict=True) if not stays or job in must}
     staying = iter([job for job in present if job not in moved])
     return [job if job in moved else next(staying) for job in wished]

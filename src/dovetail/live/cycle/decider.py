@@ -79,8 +79,8 @@ class Decider:
         rows, scores = rows[passing], scores[passing]
         may = set(map(_ID, touchable))
         ids = queue.ids[rows].tolist()
-        ranked = [job for job in ids if job in may]
-        missing = may.difference(ranked)
+        ranked = ids if may.issuperset(ids) else [job for job in ids if job in may]
+        missing = may.difference(ranked) if len(ranked) < len(may) else frozenset[int]()
         near = near_the_head(ranked, touchable, snapshot, self.config.horizon)
         order = tuple(ranked) if near is None else tuple(job for job in ranked if job in near)
         reasons = self._reasons(ids, scores, may, len(snapshot.pending))

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from dovetail.live.config import GuardrailConfig, LiveConfig
 from dovetail.live.cycle.changes import changes_for
-from dovetail.live.cycle.dead_band import settled
+from dovetail.live.cycle.class_band import banded, class_ranks
+from dovetail.live.cycle.dead_band import EXACT, settled
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.displacement import latest_places
@@ -91,9 +92,12 @@ def _settle(
     present = sorted(sorted(order), key=now.__getitem__, reverse=True)
     line = lines_of(order, situation.snapshot, limits.binding)
     latest = latest_places(slurm_order(order, situation), situation, limits)
+    ranks = class_ranks(line, limits.binding)
     must: set[int] = set()
-    for _ in range(TRIES):
+    for tried in range(TRIES):
         found = settled(order, present, line.__getitem__, slack=slack, must=must)
+        if ranks is not None:
+            found = banded(found, present, ranks.__getitem__, EXACT, slack >> tried)
         late = {job for job, place in places(found).items() if place > latest[job]}
         if not late:
             return replace(decision, order=found)

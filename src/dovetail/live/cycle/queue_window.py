@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from typing import cast
 
 import numpy as np
 
@@ -43,8 +44,8 @@ NO_LIMIT = 24 * 3600.0
 Estimate = Callable[[Sequence[LiveJob], float], Estimates]
 """What is told of jobs at a moment: one number for the order, one for reservations."""
 
-_ID, _LIMIT, _PRIORITY = (
-    itemgetter(LiveJob._fields.index(name)) for name in ("id", "limit", "priority")
+_ID, _LIMIT, _PRIORITY, _PARTITIONS = (
+    itemgetter(LiveJob._fields.index(name)) for name in ("id", "limit", "priority", "partitions")
 )
 
 
@@ -110,7 +111,7 @@ class QueueWindows:
 
     def _cluster_of(self, snapshot: Snapshot) -> Cluster:
         usable = _usable(snapshot)
-        unions = {job.partitions for job in snapshot.pending if len(job.partitions) > 1}
+        unions = {names for names in set(map(_PARTITIONS, snapshot.pending)) if len(names) > 1}
         hardware = [(n.name, n.gpus, n.gpu_type, n.cpus, n.memory_gb, n.partitions) for n in usable]
         key = (hardware, snapshot.partitions, unions)
         if key != self._key or self._cluster is None:
@@ -244,7 +245,7 @@ def _window(
         submit=submit[order],
         run=limit[order],
         gpus=gpus,
-        ids=_ids(pieces, waiting, cluster, order),
+        ids=cast(Sequence[str], columns.label),
         limit=limit[order],
         # One node is what a job on one node gets anyway.
         nodes=np.where((nodes > 1) & ((nodes <= gpus) | (gpus == 0)), nodes, 0),
@@ -279,7 +280,9 @@ def _piece_columns(
     """What running jobs hold on one node each, of the type of that node, wherever they may run."""
     part = [piece.share for piece in pieces]
     types = [cluster.nodes[piece.node].gpu_type if piece.count else "" for piece in pieces]
+    labels = [f"{piece.job.id}@{cluster.nodes[piece.node].name}" for piece in pieces]
     return WaitingColumns(
+        label=np.array(labels, np.dtypes.StringDType()),
         submit=np.array([piece.job.submit for piece in pieces], np.float64),
         gpus=np.array([piece.count for piece in pieces], np.int64),
         nodes=np.zeros(len(pieces), np.int64),
@@ -292,21 +295,15 @@ def _piece_columns(
     )
 
 
-def _ids(
-    pieces: Sequence[RunningPiece], waiting: Sequence[LiveJob], cluster: Cluster, order: Ints
-) -> list[str]:
-    names = cluster.nodes
-    ids = [f"{piece.job.id}@{names[piece.node].name}" for piece in pieces]
-    ids += map(str, map(_ID, waiting))
-    return list(map(ids.__getitem__, order.tolist()))
-
-
 def _own_priorities(
     snapshot: Snapshot, pieces: Sequence[RunningPiece], waiting: Sequence[LiveJob]
 ) -> Floats:
     """What Slurm alone would give each job."""
     of_waiting = map(snapshot.own_priorities.get, map(_ID, waiting), map(_PRIORITY, waiting))
-    return np.array([*(piece.job.priority for piece in pieces), *of_waiting], np.float64)
+    priorities = np.empty(len(pieces) + len(waiting))
+    priorities[: len(pieces)] = [piece.job.priority for piece in pieces]
+    priorities[len(pieces) :] = np.fromiter(of_waiting, np.float64, len(waiting))
+    return priorities
 
 
 def _started(job: LiveJob, now: float) -> float:

@@ -48,14 +48,15 @@ class JobSelection:
         refuse_unknown_names(snapshot, self._config)
         before = self._touchable if snapshot.time >= self._time else {}
         self._time = snapshot.time
-        factors = snapshot.factors.keys()
-        fresh = [
-            job
-            for job in snapshot.pending
-            if before.get(job.id) is not job or job.id not in factors
-        ]
-        untouched = {job.id: why for job in fresh if (why := self._why_not(job, snapshot))}
-        touchable = tuple(job for job in snapshot.pending if job.id not in untouched)
+        waiting = snapshot.pending
+        known = map(before.get, map(_ID, waiting))
+        fresh = {job.id: job for job, was in zip(waiting, known, strict=True) if was is not job}
+        for number in snapshot.pending_ids - snapshot.factors.keys():
+            fresh[number] = snapshot.by_id[number]
+        untouched = {n: why for n, job in fresh.items() if (why := self._why_not(job, snapshot))}
+        touchable = waiting
+        if untouched:
+            touchable = tuple([job for job in waiting if job.id not in untouched])
         self._touchable = dict(zip(map(_ID, touchable), touchable, strict=True))
         return touchable, untouched
 

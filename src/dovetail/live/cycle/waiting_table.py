@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Names
 from dovetail.live.model.snapshot import LiveJob
@@ -40,6 +42,7 @@ _SPARE = 1000
 class WaitingColumns:
     """A row for each job; names as codes."""
 
+    label: NDArray[Any]  # the number as text
     submit: Floats
     gpus: Ints
     nodes: Ints
@@ -91,7 +94,11 @@ class WaitingTable:
         """The columns of these jobs, in their order."""
         ids = list(map(_ID, jobs))
         before = map(self._jobs.get, ids)
-        fresh = [job for job, known in zip(jobs, before, strict=True) if not _same(job, known)]
+        fresh = [
+            job
+            for job, known in zip(jobs, before, strict=True)
+            if job is not known and not _same(job, known)
+        ]
         if len(self._columns.gpus) + len(fresh) > 2 * len(jobs) + _SPARE:
             self._columns, self._row, fresh = self._read([]), {}, list(jobs)
         if fresh:
@@ -104,6 +111,7 @@ class WaitingTable:
 
     def _read(self, jobs: Sequence[LiveJob]) -> WaitingColumns:
         return WaitingColumns(
+            label=np.array([str(job.id) for job in jobs], np.dtypes.StringDType()),
             submit=np.array([job.submit for job in jobs], np.float64),
             gpus=np.array([job.gpus for job in jobs], np.int64),
             nodes=np.array([job.nodes for job in jobs], np.int64),
@@ -118,4 +126,4 @@ class WaitingTable:
 
 def _same(job: LiveJob, known: LiveJob | None) -> bool:
     """Whether nothing has changed that a column is made of."""
-    return job is known or (known is not None and _FACTS(job) == _FACTS(known))
+    return known is not None and _FACTS(job) == _FACTS(known)

@@ -73,7 +73,8 @@ def lines_of(
         "partition": lambda kind: kind[0],
         "account": lambda kind: kind[2],
     }
-    kinds: list[Kind | None] = [_KIND(by_id[job]) if job in by_id else None for job in order]
+    found = map(by_id.get, order)
+    kinds: list[Kind | None] = [None if job is None else _KIND(job) for job in found]
     lines = {
         kind: () if kind is None else tuple(facts[name](kind) for name in binding)
         for kind in set(kinds)  # few

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.slurm_order import places
@@ -77,7 +79,9 @@ def worth_of(
     """
     now = situation.snapshot.priorities
     wanted = places(order)
-    present = places(sorted(wanted, key=lambda job: (-now.get(job, 0), job)))
+    jobs = np.fromiter(wanted, np.int64, len(wanted))
+    has = np.fromiter((now.get(job, 0) for job in wanted), np.int64, len(wanted))
+    present = places(jobs[np.lexsort((jobs, -has))].tolist())
     worth = {}
     for change in changes:
         to = wanted.get(change.job)

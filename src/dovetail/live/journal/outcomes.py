@@ -51,7 +51,8 @@ class Outcomes:
         done: set[int] = set()
         ran = self._running
         # Most wait and never ran.
-        for job in [job for job in snapshot.jobs if job.state != "PENDING" or job.id in ran]:
+        requeued = [snapshot.by_id[number] for number in sorted(ran.keys() & snapshot.pending_ids)]
+        for job in (*snapshot.others, *requeued):
             known = ran.get(job.id)
             if known is not None and (job.pending or job.restarts > known.restarts):
                 ended.append(Ended(job.id, known.start, max(known.start, last), REQUEUED))

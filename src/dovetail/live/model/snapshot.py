@@ -164,11 +164,16 @@ class Snapshot:
 
     @cached_property
     def pending(self) -> tuple[LiveJob, ...]:
-        return tuple(job for job in self.jobs if job.state == "PENDING")
+        return tuple([job for job in self.jobs if job.state == "PENDING"])
+
+    @cached_property
+    def others(self) -> tuple[LiveJob, ...]:
+        """Jobs that do not wait: few, where many wait."""
+        return tuple([job for job in self.jobs if job.state != "PENDING"])
 
     @cached_property
     def running(self) -> tuple[LiveJob, ...]:
-        return tuple(job for job in self.jobs if job.state in RUNNING)
+        return tuple(job for job in self.others if job.state in RUNNING)
 
     @cached_property
     def pending_ids(self) -> frozenset[int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
-from dovetail.policies.ordering.aging import MultifactorWeights, slurm_multifactor
+from dovetail.domain.cluster import Cluster
+from dovetail.domain.policy import BackfillRule, Ordering, Placement, SlurmBackfill
+from dovetail.policies.configured import configured_policy
 from dovetail.policies.placement import PLACEMENTS
-from dovetail.slurm.durations import seconds_of
+from dovetail.policies.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,31 +20,9 @@ class Order:
     backfill: BackfillRule = field(default_factory=SlurmBackfill)
 
 
-def slurm_order(settings: Mapping[str, str]) -> Order:
-    """Slurm alone, by its own configuration: multifactor weights, or first come first served."""
-    placement = PLACEMENTS["best-fit"]  # what cons_tres does by default
-    weights = MultifactorWeights(
-        age=_number(settings, "PriorityWeightAge"),
-        fair_share=_number(settings, "PriorityWeightFairShare"),
-        job_size=_number(settings, "PriorityWeightJobSize"),
-        partition=_number(settings, "PriorityWeightPartition"),
-        qos=_number(settings, "PriorityWeightQOS"),
-        max_age=_seconds(settings, "PriorityMaxAge", MultifactorWeights().max_age),
-        half_life=_seconds(settings, "PriorityDecayHalfLife", MultifactorWeights().half_life),
-    )
-    if settings.get("SchedulerType") == "sched/builtin":
-        return Order(slurm_multifactor(weights), placement, Backfill.NONE)
-    backfill = SlurmBackfill.of_slurm(settings.get("SchedulerParameters", ""))
-    return Order(slurm_multifactor(weights), placement, backfill)
-
-
-def _number(settings: Mapping[str, str], name: str) -> float:
-    # scontrol spells FairShare in two ways, by version.
-    text = next((v for k, v in settings.items() if k.lower() == name.lower()), "0")
-    return float(text) if text.isdecimal() else 0.0
-
-
-def _seconds(settings: Mapping[str, str], name: str, default: float) -> float:
-    """A duration that is set and not 0, as 0 would divide by it."""
-    seconds = seconds_of(settings.get(name, ""))
-    return seconds if seconds > 0 else default
+def slurm_order(cluster: Cluster) -> Order:
+    """Slurm alone, by the settings that the cluster keeps; first come first served without any."""
+    policy = configured_policy(cluster) or Policy("fcfs", SlurmBackfill().value)
+    ordering, _, backfill = policy.parts()
+    # Best-fit is what cons_tres does by default.
+    return Order(ordering, PLACEMENTS["best-fit"], backfill)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dovetail.domain.errors import DovetailError
@@ -15,6 +15,7 @@ from dovetail.live.cycle.policy import load_policy
 from dovetail.live.journal import JournalReader
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
+from dovetail.live.model.site import SlurmSite
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.live.twin.comparison import Twin, summarised
 from dovetail.live.twin.model_drift import model_drift
@@ -34,13 +35,11 @@ MOST_BIAS = 3.0
 """A twin that is further off than this excuses nothing."""
 
 
-def shadow_report(
-    past: JournalReader, config: LiveConfig, days: float, settings: Mapping[str, str]
-) -> Twin:
-    """Replay the last days of the journal; `settings` are Slurm's own."""
+def shadow_report(past: JournalReader, config: LiveConfig, days: float, site: SlurmSite) -> Twin:
+    """Replay the last days of the journal; `site`: how Slurm itself makes priorities."""
     until = past.last_wall()
     since = until - days * DAY
-    return summarised(_waits(past, config, since, until, settings), since)
+    return summarised(_waits(past, config, since, until, site), since)
 
 
 def _waits(
@@ -48,7 +47,7 @@ def _waits(
     config: LiveConfig,
     since: float,
     until: float,
-    settings: Mapping[str, str],
+    site: SlurmSite,
     waiting: Sequence[LiveJob] = (),
     mode: Mode = Mode.SHADOW,
 ) -> TwinWaits:
@@ -58,8 +57,9 @@ def _waits(
     usual = UsualRun.of_ended(past.ended(since - DAY, until))
     unfinished = unfinished_runs(usual, past.unended(), waiting, until, mode)
     recorded = recorded_schedule(past, since - DAY, until, unfinished, without_gpus=True)
+    recorded = replace(recorded, cluster=site.added_to(recorded.cluster))
     order = Order(ordering, placement)
-    return twin_waits(recorded, since, order, slurm_order(settings), until)
+    return twin_waits(recorded, since, order, slurm_order(recorded.cluster), until)
 
 
 def _wanted(config: LiveConfig, twin: Twin, bias: float) -> float:
@@ -135,11 +135,11 @@ class TwinWatch:
     def _waits(self, hours: float) -> TwinWaits | None:
         past = self._controller.journal.past
         try:
-            settings = self._controller.backend.settings()
+            site = self._controller.backend.site()
             until, snapshot = past.last_wall(), self._controller.snapshot
             waiting = snapshot.pending if snapshot is not None else ()
             return _waits(
-                past, self._controller.config, until - hours * HOUR, until, settings, waiting,
+                past, self._controller.config, until - hours * HOUR, until, site, waiting,
                 self._controller.mode,
             )  # fmt: skip
         except DovetailError as error:

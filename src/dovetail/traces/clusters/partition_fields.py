@@ -6,13 +6,11 @@ import math
 from collections.abc import Mapping
 
 from dovetail.domain.limits import Each, Limit
-from dovetail.slurm.amounts import amount_of
+from dovetail.slurm.billing import billing_of
 from dovetail.slurm.durations import seconds_of
 from dovetail.slurm.host_lists import expand
 from dovetail.slurm.words import text_of
 from dovetail.traces.clusters.shape import PartitionFacts, Shape
-
-_BILLED = {"cpu": "cpu", "mem": "memory_gb", "gres/gpu": "gpu", "node": "node"}
 
 
 def add_partition(shape: Shape, fields: Mapping[str, str]) -> None:
@@ -45,20 +43,8 @@ def add_partition(shape: Shape, fields: Mapping[str, str]) -> None:
 
 
 def _billing(text: str, partition: str, shape: Shape) -> tuple[tuple[str, float], ...]:
-    """Of `CPU=1.0,Mem=0.25G,GRES/gpu=2.0`: what a CPU, a GB, a GPU and a node count for."""
-    found: dict[str, float] = {}
-    for word in text_of(text).strip('"').split(","):
-        what, _, weight = word.strip().lower().partition("=")
-        name = _BILLED.get(what)
-        # A unit behind the weight is that of the memory: MB where there is none.
-        value = amount_of(weight.rstrip("kmgtp"))
-        if name == "memory_gb":
-            value *= amount_of(f"1{(weight[-1:].upper() if weight[-1:].isalpha() else 'M')}") ** -1
-            value *= amount_of("1G")
-        if name is not None and math.isfinite(value):
-            found[name] = value
-        elif what:
-            shape.notes.append(f"partition {partition}: billing of {what} is not replayed")
+    found, others = billing_of(text)
+    shape.notes += [f"partition {partition}: billing of {what} is not replayed" for what in others]
     return tuple(found.items())
 
 

@@ -8,13 +8,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from dovetail.domain.associations import Association
 from dovetail.domain.errors import ClusterError
 from dovetail.live.backends.base import BackendError, Unreachable, Unreadable
-from dovetail.live.backends.slurm.priorities import SPRIO, SSHARE, factors_of, shares_of
+from dovetail.live.backends.slurm.priorities import (
+    SPRIO,
+    SSHARE,
+    associations_of,
+    factors_of,
+    shares_of,
+)
 from dovetail.live.backends.slurm.process import Commands
 from dovetail.live.backends.slurm.scontrol import apply_changes
-from dovetail.live.backends.slurm.show import partitions_of, reservations_of
+from dovetail.live.backends.slurm.show import (
+    billing_of_partitions,
+    partitions_of,
+    reservations_of,
+)
 from dovetail.live.model.decision import Change, Result
+from dovetail.live.model.site import SlurmSite
 from dovetail.live.model.snapshot import (
     Factor,
     LiveJob,
@@ -133,12 +145,16 @@ class SlurmBackend:
 
         Slurm schedules on without its accounting, and so do we.
         """
-        try:
-            answer = self._commands.run("sacctmgr", "-n", "-P", "show", "qos", "format=Name")
-        except BackendError:
-            return ()
-        text = answer.output.decode("utf-8", "replace") if answer.code == 0 else ""
+        text = self._accounting("show", "qos", "format=Name")
         return tuple(name.strip() for (name,) in rows_of(text, 1) if name.strip())
+
+    def _accounting(self, *words: str) -> str:
+        """What sacctmgr prints; empty where it has nothing to say."""
+        try:
+            answer = self._commands.run("sacctmgr", "-n", "-P", *words)
+        except BackendError:
+            return ""
+        return answer.output.decode("utf-8", "replace") if answer.code == 0 else ""
 
     def factors(self) -> Mapping[int, Factor]:
         """None where Slurm orders jobs by arrival alone (priority/basic)."""
@@ -152,6 +168,28 @@ class SlurmBackend:
 
     def settings(self) -> Mapping[str, str]:
         return settings_of(self._commands.ask("scontrol", "show", "config"))
+
+    def site(self) -> SlurmSite:
+        ask = self._commands.ask
+        settings = self.settings()
+        with in_known_shape():
+            return SlurmSite(
+                settings,
+                self._associations(),
+                self._qos_priorities(),
+                billing_of_partitions(ask("scontrol", "-a", "-o", "show", "partition")),
+            )
+
+    def _associations(self) -> tuple[Association, ...]:
+        """None where Slurm keeps no accounts."""
+        try:
+            return associations_of(self._commands.ask("sshare", *SSHARE))
+        except Unreachable:
+            return ()
+
+    def _qos_priorities(self) -> dict[str, float]:
+        rows = rows_of(self._accounting("show", "qos", "format=Name,Priority"), 2)
+        return {name: float(value) for name, value in rows if value.isdecimal()}
 
     def apply(self, changes: Sequence[Change]) -> list[Result]:
         return apply_changes(self._commands, changes)

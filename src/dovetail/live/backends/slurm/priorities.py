@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.live.backends.base import Unreadable
 from dovetail.live.model.factors import FactorColumns
 from dovetail.live.model.snapshot import Share
@@ -87,6 +88,27 @@ def shares_of(text: str) -> tuple[Share, ...]:
         depth = len(indented) - len(name)
         accounts.append((depth, "" if user else name, _number(shares), _number(usage)))
     return tuple(_spread(accounts))
+
+
+def associations_of(text: str) -> tuple[Association, ...]:
+    """The tree of accounts and users with their shares, as sshare shows it."""
+    header, _, text = text.partition("\n")
+    if header != _SHARES:
+        raise Unreadable(f"sshare: no header, but {header[:200]!a}: is it Slurm's own sshare?")
+    found: dict[tuple[str, str], Association] = {}
+    above: list[str] = []  # accounts from the root down
+    for indented, user, shares, _ in rows_of(text, 4):
+        name = indented.lstrip(" ")
+        depth = len(indented) - len(name)
+        del above[depth:]
+        if not user:
+            above.append(name)
+        if user or depth:
+            parent = ROOT if user or not above[:-1] else above[-2]
+            own = AS_PARENT if shares == "parent" else _number(shares)
+            # A user has a row for each partition that an association is bound to.
+            found.setdefault((name, user), Association(name, user, parent, own))
+    return tuple(found.values())
 
 
 def _number(text: str) -> float:

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from dovetail.live.model.snapshot import LiveNode, LivePartition, LiveReservation
+from dovetail.slurm.billing import billing_of
 from dovetail.slurm.durations import seconds_of
 from dovetail.slurm.gres import gpus_of
 from dovetail.slurm.host_lists import hosts_of
@@ -101,6 +102,14 @@ def partitions_of(text: str) -> tuple[LivePartition, ...]:
         )
         for fields in records_of(text, _PARTITION)
     )
+
+
+def billing_of_partitions(text: str) -> dict[str, tuple[tuple[str, float], ...]]:
+    """What accounts are charged for in each partition."""
+    return {
+        fields["PartitionName"]: tuple(billing_of(fields.get("TRESBillingWeights", ""))[0].items())
+        for fields in records_of(text, ("PartitionName", "TRESBillingWeights"))
+    }
 
 
 def reservations_of(text: str) -> tuple[LiveReservation, ...]:

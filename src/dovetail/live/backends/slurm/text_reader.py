@@ -11,7 +11,7 @@ from dovetail.live.backends.slurm.host_gpus import uneven
 from dovetail.live.backends.slurm.job_rows import JobRows
 from dovetail.live.backends.slurm.process import Commands
 from dovetail.live.backends.slurm.show import NodeRecords
-from dovetail.live.model.snapshot import LiveJob, LiveNode
+from dovetail.live.model.snapshot import RUNNING, LiveJob, LiveNode
 from dovetail.slurm.gres import gpus_of
 from dovetail.slurm.host_lists import hosts_of
 
@@ -92,7 +92,7 @@ class TextReader:
         wide = {
             (job.id, job.hosts): job
             for job in jobs
-            if len(job.hosts) > 1 and job.gpus > 0 and job.running
+            if job.state in RUNNING and len(job.hosts) > 1 and job.gpus > 0
         }
         self._spread = {key: value for key, value in self._spread.items() if key in wide}
         unknown = [key for key in wide if key not in self._spread]
