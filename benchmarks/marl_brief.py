@@ -25,7 +25,7 @@ RIVALS = {
     "choice": "the choice",
 }
 FIRST = "fcfs@first-available"
-
+OWN, QUEUE = ("wait", "bsld"), ("queue_wait", "queue_bsld")
 
 MEASURES = {"bsld": "own jobs", "queue_bsld": "all who wait", "whole_bsld": "whole history"}
 
@@ -43,20 +43,21 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _arms(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """Own jobs of the tenth: wait and slowdown against the rivals, with 95 % intervals."""
+    """What all who wait are charged in the tenth, against the rivals, with 95 % intervals.
+
+    The last column is of own jobs of the tenth.
+    """
     names = ["against the best of nine", *(f"against {name}" for name in RIVALS.values())]
-    yield f"| history | arm | {' | '.join(names)} |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield f"| history | arm | {' | '.join(names)} | against the choice, own jobs |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for name, part in parts:
         for arm, words in ARMS.items():
             if arm not in part["against"]["unseen"]:
                 continue
             found = part["against"]["unseen"][arm]
-            cells = [
-                "; ".join(_change(found[rival][metric]) for metric in ("wait", "bsld"))
-                for rival in (part["best_of_nine"]["bsld"], *RIVALS)
-            ]
-            yield f"| {name} | {words} | {' | '.join(cells)} |"
+            rivals = (part["best_of_nine"]["queue_bsld"], *RIVALS)
+            cells = [_changes(found[rival], QUEUE) for rival in rivals]
+            yield (f"| {name} | {words} | {' | '.join(cells)} | {_changes(found['choice'], OWN)} |")
     yield ""
 
 
@@ -105,17 +106,20 @@ def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
 
 
 def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """What became of each learned pair on the part that chose it, that judged it, and after."""
+    """What became of each training on the part that chose it, that judged it, and after.
+
+    All by what all who wait are charged, against the choice.
+    """
     yield (
         "| history | training | CPU | kept | on the part that chose it | on the part held back | "
-        "at worst by chance | gate | the pair on the tenth |"
+        "at worst by chance | gate | on the tenth |"
     )
     yield "| --- | --- | ---: | --- | --- | --- | ---: | --- | --- |"
     for name, part in parts:
         choice = part["rows"]["choice"]
         for training, row in part["training"].items():
             gate, chosen, later = row["gate"], row["halves"][row["kept"]], part["rows"][training]
-            after = [later[metric] / choice[metric] - 1.0 for metric in ("wait", "bsld")]
+            after = [later[metric] / choice[metric] - 1.0 for metric in QUEUE]
             yield (
                 f"| {name} | {training} | {row['cpu_seconds']:.0f} s | {row['kept']} | "
                 f"{_both(chosen['wait'], chosen['bsld'])} | {_both(gate['wait'], gate['bsld'])} | "
@@ -127,6 +131,10 @@ def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
 
 def _both(wait: float, bsld: float) -> str:
     return f"{100 * wait:+.0f}; {100 * bsld:+.0f}".replace("-", "−")
+
+
+def _changes(ratios: dict[str, Any], metrics: tuple[str, str]) -> str:
+    return "; ".join(_change(ratios[metric]) for metric in metrics)
 
 
 def _change(ratio: dict[str, float]) -> str:
