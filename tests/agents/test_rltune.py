@@ -120,9 +120,17 @@ def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int)
     assert list((tmp_path / "learning" / "logs").glob("events*"))
 
 
-def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    whole = train(tmp_path / "whole")
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a whole training."""
+    folder = tmp_path_factory.mktemp("whole")
+    train(folder)
+    return folder
 
+
+def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(
+    trained: Path, tmp_path: Path
+) -> None:
     def stop(progress: RltuneProgress) -> None:
         raise KeyboardInterrupt
 
@@ -131,10 +139,10 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
     seen: list[int] = []
     parts = train(tmp_path / "parts", report=lambda p: seen.append(p.epoch))
     assert seen == [2, 3]
-    assert same(whole, parts)
+    assert same(load_checkpoint(trained / "learning"), parts)
     states = [
-        torch.load(tmp_path / n / "learning" / "training.pt", weights_only=True)
-        for n in ("whole", "parts")
+        torch.load(folder / "learning" / "training.pt", weights_only=True)
+        for folder in (trained, tmp_path / "parts")
     ]
     for name, weights in states[0]["actor"].items():
         assert torch.equal(weights, states[1]["actor"][name])
@@ -163,12 +171,14 @@ def test_patience_ends_a_training_that_no_longer_improves(tmp_path: Path) -> Non
     assert seen[-1].epoch <= 3
 
 
-def test_threads_find_what_one_finds_and_the_last_tenth_stays_unseen(tmp_path: Path) -> None:
-    one = train(tmp_path / "one")
+def test_threads_find_what_one_finds_and_the_last_tenth_stays_unseen(
+    trained: Path, tmp_path: Path
+) -> None:
+    one = load_checkpoint(trained / "learning")
     changed = TRACE.jobs.run.copy()
     changed[1800:] *= 3.0
     other = replace(TRACE, jobs=replace(TRACE.jobs, run=changed))
-    two = train(tmp_path / "two", TINY, site=Site(other, CLUSTER), workers=2)
+    two = train(tmp_path, TINY, site=Site(other, CLUSTER), workers=2)
     assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays)
 
 

@@ -81,9 +81,17 @@ def test_a_checkpoint_is_a_policy(tmp_path: Path) -> None:
     assert found.config["order_weights"] is not None
 
 
-def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    whole = train([HERE], tmp_path / "whole", TINY)
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a whole training."""
+    folder = tmp_path_factory.mktemp("whole")
+    train([HERE], folder, TINY)
+    return folder
 
+
+def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(
+    trained: Path, tmp_path: Path
+) -> None:
     def stop(progress: object) -> None:
         if isinstance(progress, EvolutionProgress) and progress.epoch == 2:
             raise KeyboardInterrupt
@@ -92,25 +100,23 @@ def test_training_stopped_half_way_goes_on_as_if_it_had_not_been(tmp_path: Path)
         train([HERE], tmp_path / "parts", TINY, stop)
     assert load_checkpoint(tmp_path / "parts").kind == "choice"
     seen: list[int] = []
-    parts = train([HERE], tmp_path / "parts", TINY, lambda p: seen.append(p.epoch))
+    train([HERE], tmp_path / "parts", TINY, lambda p: seen.append(p.epoch))
     assert seen == [3, 4]
-    assert np.array_equal(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
-    assert whole.card == parts.card
+    assert np.array_equal(weights(trained), weights(tmp_path / "parts"))
+    assert load_checkpoint(trained).card == load_checkpoint(tmp_path / "parts").card
 
 
-def test_a_folder_of_another_training_is_refused(tmp_path: Path) -> None:
-    train([HERE], tmp_path, TINY)
+def test_a_folder_of_another_training_is_refused(trained: Path) -> None:
     with pytest.raises(ConfigError, match="other settings"):
-        train([Site(TRACE, cluster_of("9x8"))], tmp_path, TINY)
+        train([Site(TRACE, cluster_of("9x8"))], trained, TINY)
 
 
-def test_training_never_sees_the_last_tenth(tmp_path: Path) -> None:
+def test_training_never_sees_the_last_tenth(trained: Path, tmp_path: Path) -> None:
     changed = TRACE.jobs.run.copy()
     changed[1800:] *= 3.0
     other = replace(TRACE, jobs=replace(TRACE.jobs, run=changed))
-    train([HERE], tmp_path / "one", TINY)
-    train([Site(other, CLUSTER)], tmp_path / "two", TINY)
-    assert np.array_equal(weights(tmp_path / "one"), weights(tmp_path / "two"))
+    train([Site(other, CLUSTER)], tmp_path, TINY)
+    assert np.array_equal(weights(trained), weights(tmp_path))
 
 
 def test_two_workers_find_what_one_finds() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+import re
 from typing import Any
 
 import numba
@@ -47,6 +48,31 @@ def test_answers_are_right_for_every_type() -> None:
     # An inner kernel has asked for a division that does not check, and was answered.
     with pytest.raises(ZeroDivisionError):
         theirs(1, 0)
+
+
+def machine_code() -> str:
+    """Of functions that are compiled now; names of symbols have a number that goes up."""
+
+    @inner
+    def add_all(values: Any, less: float) -> float:
+        total = 0.0
+        for i in range(len(values)):
+            total += values[i] * 2 - less
+        return total
+
+    @numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
+    def call(values: Any) -> float:
+        return add_all(values, 1) / len(values)
+
+    call(np.ones(3))
+    (found,) = call.inspect_asm().values()
+    return re.sub(r"_ZN\w+|\.L\w+|NumbaEnv\w*|(?<=[.$])\d+", "", found)
+
+
+def test_the_machine_code_is_the_same_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = machine_code()
+    monkeypatch.setattr(ANSWERS, "_active", True)  # as if somebody else saw to it
+    assert machine_code() == kept
 
 
 def test_a_question_is_answered_once() -> None:

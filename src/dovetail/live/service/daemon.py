@@ -106,7 +106,7 @@ class Daemon:
                 "started: %s, %s mode asked for", self.config.policy, self._wanted(parts).value
             )
             parts.notifier.ready(f"started with {self.config.policy}")
-            gc.freeze()  # what is there stays: to look through it after each cycle took 0.1 s
+            gc.freeze()  # what is there stays: to look through it after each cycle took 0.05 s
             self._loop(parts, cycles)
             with suppress(OSError):
                 remove_first_factors(Path(self.config.run_dir))
