@@ -64,6 +64,7 @@ class Tables:
     steps: Table
     promises: Table
     claims: Table
+    gain_log: Table
     claimants: Ints
     first_rooms: Floats
     last_rooms: Floats

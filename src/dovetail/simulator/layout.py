@@ -288,10 +288,15 @@ def _options_met(
 ) -> tuple[list[Option], tuple[str, ...]]:
     """The options of a demand, and which of its wishes had to go for there to be any."""
     for gone in ((), ("nodelist",), ("reservation",), ("reservation", "nodelist")):
-        if all(getattr(ask, wish) is not None for wish in gone):
-            free = replace(ask, **dict.fromkeys(gone))
-            if options := options_of(free, cluster, kinds, placement):
-                return options, gone
+        if any(getattr(ask, wish) is None for wish in gone):
+            continue
+        free = replace(
+            ask,
+            nodelist=None if "nodelist" in gone else ask.nodelist,
+            reservation=None if "reservation" in gone else ask.reservation,
+        )
+        if options := options_of(free, cluster, kinds, placement):
+            return options, gone
     return [], ()
 
 

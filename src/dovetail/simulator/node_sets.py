@@ -8,6 +8,7 @@ from dovetail.compiled.tables import new_table
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.build import Table, Tables
 from dovetail.simulator.kernel import promise_rows
+from dovetail.simulator.kernel.claims import GAIN_LOG
 from dovetail.simulator.kernel.parts import PROMISES
 from dovetail.simulator.kernel.promises import NO_PROMISE
 from dovetail.simulator.layout import UNLIMITED
@@ -17,6 +18,7 @@ TABLES = (
     "steps",
     "promises",
     "claims",
+    "gain_log",
     "claimants",
     "first_rooms",
     "last_rooms",
@@ -38,14 +40,14 @@ def add_promises(tables: Tables, changing: set[int]) -> None:
     tables.promises = new_table(promise_rows.Promise, len(tables.runs))
     tables.promises["time"], tables.promises["claim"] = NO_PROMISE, -1
     tables.claims = new_table(promise_rows.Claim, parts)
-    sets["older"] = sets["newer"] = -1
+    tables.gain_log = new_table(promise_rows.Gain, GAIN_LOG)
     sizes = int(tables.world["most_gpus"][0]) + 1
     tables.first_rooms = np.full(sizes * len(sets), -np.inf)
     tables.last_rooms, tables.room_gaps = np.zeros((2, sizes * len(sets)))
     tables.claimants = np.full(len(sets), -1)
     for name in TABLES:
         tables.world[name] = getattr(tables, name).ctypes.data
-    tables.world["set_count"], tables.world["first_gained"] = len(sets), -1
+    tables.world["set_count"] = len(sets)
     tables.use(PROMISES)
     tables.world["next_promise"] = NO_PROMISE
     tables.world["extended"] = True

@@ -6,28 +6,17 @@ from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import profile, rooms
 from dovetail.simulator.kernel.promise_rows import Candidate, Promise
 from dovetail.simulator.kernel.rows import Chunk, World
-from dovetail.simulator.kernel.state import candidate, claim, large, node_set, option, small
+from dovetail.simulator.kernel.state import candidate, claim, gain, large, node_set, option, small
+
+GAIN_LOG = 1024
+"""Gains remembered; who has missed more looks at every node set."""
 
 
 @inner
 def note_gain(w: World, number: int) -> None:
-    """A node set has got room back; it goes to the front of the list of those that have.
-
-    Each stands there once: of 1,024 sets some got room back dozens of times in a pass.
-    """
-    this = node_set(w, number)
+    """A node set has got room back."""
+    gain(w, w.gains % GAIN_LOG).node_set = number
     w.gains += 1
-    this.gained = w.gains
-    if w.first_gained == number:
-        return
-    if this.newer >= 0:
-        node_set(w, this.newer).older = this.older
-    if this.older >= 0:
-        node_set(w, this.older).newer = this.newer
-    this.newer, this.older = -1, w.first_gained
-    if w.first_gained >= 0:
-        node_set(w, w.first_gained).newer = number
-    w.first_gained = number
 
 
 @inner

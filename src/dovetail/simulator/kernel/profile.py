@@ -146,32 +146,6 @@ def next_begin(
 
 
 @inner
-def begin_before(
-    w: World, number: int, chunk: Chunk, after: float, length: float, limit: float, own: float
-) -> float:
-    """As `next_begin` for one chunk, if a job counts as having given back what it is to have there
-    from the time `own` on, for so long."""
-    this = node_set(w, number)
-    at, since = _now(w, this), math.inf
-    while at >= 0:
-        have, until = step(w, at), _until(w, at)
-        if have.time >= own:
-            return math.inf
-        if until > after:
-            if _room(this, have, chunk) < 1:
-                since = math.inf
-            else:
-                if since == math.inf:
-                    since = max(have.time, after)
-                if since >= limit:
-                    return math.inf
-                if until >= since + length or until >= own:
-                    return since
-        at = have.next
-    return math.inf
-
-
-@inner
 def look(w: World, number: int, chunk: Chunk, begin: float, end: float) -> tuple[int, float, int]:
     """How many chunks fit all through [begin, end), since when one does without a break, and the
     GPUs left at `begin`."""

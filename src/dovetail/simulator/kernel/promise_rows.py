@@ -15,10 +15,6 @@ class NodeSet(Row):
     memory: int
     first: int  # its steps from now on
     spent: int  # chunks already chosen for the job in hand
-    gained: int  # gains when it last got room back; 0: it never did
-    # in the list of sets that have got room back, each once, the last one first; -1: none
-    older: int
-    newer: int
 
 
 class Step(Row):
@@ -38,7 +34,6 @@ class Promise(Row):
     end: float  # by estimate
     claim: int  # its first claim; -1: none
     seen: int  # gains when it was last looked at
-    lacking: int  # so many sets have to get room back, at least, for an earlier time
     score: float  # in this pass
     next_started: int  # in this pass
 
@@ -51,6 +46,10 @@ class Claim(Row):
     gpus: int
     cpus: int
     memory: int
+
+
+class Gain(Row):
+    node_set: int
 
 
 class Candidate(Row):

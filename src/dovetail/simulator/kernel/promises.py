@@ -7,7 +7,6 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import begin_times, claims, profile, rooms
 from dovetail.simulator.kernel.begin_times import ANEW
-from dovetail.simulator.kernel.promise_rows import Promise
 from dovetail.simulator.kernel.rows import Chunk, World
 from dovetail.simulator.kernel.state import (
     claim,
@@ -139,14 +138,9 @@ def make(w: World, job: int) -> None:
 @inner
 def bring_forward(w: World, job: int) -> None:
     """Promise an earlier time if there is one now; else everything stays as it is."""
-    kept, mine = promise(w, job), demand(w, run_of(w, job).demand)
+    kept = promise(w, job)
     if kept.seen == w.gains:
         return
-    number = mine.option_first
-    if mine.option_last - number == 1 and option(w, number).few == 0:
-        if w.set_count == w.node_count:
-            _bring_chunks_forward(w, job, number)
-            return
     if not _may_gain(w, job):
         kept.seen = w.gains
         return
@@ -158,53 +152,24 @@ def bring_forward(w: World, job: int) -> None:
 
 
 @inner
-def _bring_chunks_forward(w: World, job: int, number: int) -> None:
-    """The same for a job with chunks of one size on single nodes, which most are.
-
-    What it takes is given back only if there is an earlier time: five in six searches are in vain.
-    A gang looks again only after so many sets have got room back as it lacked the last time.
-    """
-    kept, length = promise(w, job), job_facts(w, job).reserve / option(w, number).speed
-    _mark_claims(w, kept, job)
-    found, begin = begin_times.count_takers(
-        w, number, length, kept.time, kept.seen, job, kept.lacking
-    )
-    if found < kept.lacking:
-        kept.lacking -= found
-        begin = math.inf
-    elif option(w, number).many > 1:
-        begin = begin_times.earlier_begin(w, number, length, kept.time, job)
-        kept.lacking = w.lacking
-    _mark_claims(w, kept, begin_times.ANEW)
-    if begin < math.inf:
-        claims.count(w, kept, 1)
-        _take(w, kept, number, begin, length)
-    kept.seen = w.gains
-
-
-@inner
-def _mark_claims(w: World, kept: Promise, job: int) -> None:
-    """Note on node sets who is to have them."""
-    at = kept.claim
-    while at >= 0:
-        claimants(w)[claim(w, at).node_set] = job
-        at = claim(w, at).next
-
-
-@inner
 def _may_gain(w: World, job: int) -> bool:
     """Whether a set that has got room back might take a chunk of a job before its promise.
 
     Its own sets might. What a promise takes was given back and taken again for every job after
     every end: 22 million times for 10,000 jobs of RICC.
     """
-    kept, mine, helps = promise(w, job), demand(w, run_of(w, job).demand), False
-    _mark_claims(w, kept, job)
+    kept, mine = promise(w, job), demand(w, run_of(w, job).demand)
+    if w.gains - kept.seen > claims.GAIN_LOG:
+        return True
+    at = kept.claim
+    while at >= 0:
+        claimants(w)[claim(w, at).node_set] = job
+        at = claim(w, at).next
     for number in range(mine.option_first, mine.option_last):
         length = job_facts(w, job).reserve / option(w, number).speed
-        helps |= begin_times.gains_help(w, number, length, kept.time, kept.seen, job)
-    _mark_claims(w, kept, begin_times.ANEW)
-    return helps
+        if begin_times.gains_help(w, number, length, kept.time, kept.seen, job):
+            return True
+    return False
 
 
 @inner
@@ -220,19 +185,13 @@ def _promise_before(w: World, job: int, limit: float, seen: int) -> bool:
             best, limit = number, begin
     if best < 0:
         return False
-    _take(w, kept, best, limit, estimate / option(w, best).speed)
-    return True
-
-
-@inner
-def _take(w: World, kept: Promise, number: int, begin: float, length: float) -> None:
-    """Promise an option at a time, in the place of what has been given back."""
     claims.drop_all(w, kept)
-    kept.time, kept.end, kept.lacking = begin, begin + length, 1
-    if begin > w.now:
-        claims.choose(w, kept, number)
+    kept.time, kept.end = limit, limit + estimate / option(w, best).speed
+    if limit > w.now:
+        claims.choose(w, kept, best)
         claims.count(w, kept, -1)
-        w.next_promise = min(w.next_promise, begin)
+        w.next_promise = min(w.next_promise, limit)
+    return True
 
 
 @inner

@@ -102,8 +102,6 @@ class World(Row):
     planned: int  # jobs submitted before the last pass
     next_promise: float  # no promise is for an earlier time
     gains: int  # how often a set has got room back
-    first_gained: int  # the set that did so last; -1: none has
-    lacking: int  # of the last search for an earlier time: node sets that it would have taken more
     settled: int  # how often when promises were last looked at, all of them
     steps_used: int  # of the table of steps
     free_step: int  # first of those given back; -1: none
@@ -181,6 +179,7 @@ class World(Row):
     claims: int  # [parts] Claim
     node_classes: int  # [CLASSES] NodeClassFacts, where a placement ranks them
     class_slots: int  # [kinds * (most GPUs + 1) * KEYS] ClassSlot
+    gain_log: int  # [GAIN_LOG] Gain: the last of the gains, in a ring
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
     placement_parameters: int  # [placement_parameter_count] float64 parameters of the placement

@@ -28,6 +28,7 @@ from dovetail.simulator.kernel.promise_rows import (
     Beyond,
     Candidate,
     Claim,
+    Gain,
     Hold,
     NodeSet,
     Opening,
@@ -119,6 +120,7 @@ claim = row_accessor(World, "claims", Claim)
 hold = row_accessor(World, "holds", Hold)
 opening_heap = row_accessor(World, "opening_heaps", OpeningHeap)
 openings = row_accessor(World, "openings", Opening)
+gain = row_accessor(World, "gain_log", Gain)
 reservation = row_accessor(World, "reservations", Reservation)
 beyond = row_accessor(World, "beyonds", Beyond)
 
