@@ -16,6 +16,7 @@ from benchmarks.slurm_measures import (
     least_makespan,
     measures,
     simulated,
+    tails,
     twin_error,
 )
 from benchmarks.slurm_site import cluster
@@ -24,8 +25,10 @@ from dovetail.domain.policy import SlurmBackfill
 from dovetail.live.twin.order import Order, slurm_order
 from dovetail.policies.policy import Policy
 
-NEAR = 0.2
-"""Of the mean wait; with sizes in GPUs and users without accounts it was 0.4 to 0.54."""
+NEAR, NEAR_IN_TAILS = 0.3, 0.25
+"""Of the mean wait, without the pauses between jobs that the busy machine had, and of the 95th
+percentiles of large jobs. With sizes in GPUs and no accounts they were off by 0.17 to 0.44 and by
+0.4 to 0.75."""
 
 
 def work(number: int, arrival: float, run: float, gpus: int, nodes: int = 1) -> Work:
@@ -120,3 +123,6 @@ def test_the_twins_slurm_comes_near_to_the_real_one(path: Path) -> None:
         for rule in (replace(order.backfill, interval=seconds) for seconds in (28.0, 30.0, 32.0))
     ]
     assert np.mean(means) == pytest.approx(seen.wait.mean(), rel=NEAR)
+    real, ours = tails(seen.wait, jobs), tails(simulated(jobs, order, seen).wait, jobs)
+    for size in ("2-4 GPUs", "5-8 GPUs"):
+        assert ours[size] == pytest.approx(real[size], rel=NEAR_IN_TAILS)
