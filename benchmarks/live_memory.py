@@ -23,7 +23,7 @@ from dovetail.live.cycle.controller import LiveController
 from dovetail.live.journal import Journal
 from dovetail.live.model.decision import Change, Knob, Result
 from dovetail.live.model.mode import Mode
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, LivePartition, Snapshot
 from dovetail.live.service.metrics.endpoint import Metrics
 
@@ -124,8 +124,8 @@ class Stream:
     def settings(self) -> Mapping[str, str]:
         return {}
 
-    def site(self) -> SlurmSite:
-        return SlurmSite()
+    def site(self) -> SiteSettings:
+        return SiteSettings()
 
 
 def resident() -> float:

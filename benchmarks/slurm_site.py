@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dovetail.domain.associations import ROOT, Association
 from dovetail.domain.cluster import Cluster, Node, Partition
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from tests.live.slurm import SEED_LAYOUT
 
 PEOPLE = (
@@ -36,7 +36,7 @@ def cluster() -> Cluster:
         for name in group.node_names()
     )
     every = Partition(PARTITION, frozenset(range(len(nodes))))
-    site = SlurmSite(
+    site = SiteSettings(
         settings(),
         # root has an association without being asked for.
         (

@@ -211,6 +211,10 @@ def test_settings_are_those_of_the_cluster(live: Cluster) -> None:
     settings = backend("commands", live).settings()
     assert settings["ClusterName"]
     assert settings["SLURM_CONF"] == str(live.layout.slurm_conf)
+    site = backend("commands", live).site()
+    assert site.settings["ClusterName"] == settings["ClusterName"]
+    assert site.billing == {"gpu": ()}
+    assert site.associations == ()  # no accounting here
 
 
 @pytest.mark.parametrize("name", READERS)

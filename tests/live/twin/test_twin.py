@@ -18,7 +18,7 @@ from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.live.journal.records import EndedRun
 from dovetail.live.model.mode import Mode
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.twin.comparison import compare_with_twin
 from dovetail.live.twin.order import Order, slurm_order
 from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
@@ -38,7 +38,7 @@ SETTINGS = {
     "PriorityMaxAge": "7-00:00:00",
     "PriorityDecayHalfLife": "7-00:00:00",
 }
-SITE = SlurmSite(SETTINGS).added_to(Cluster.parse("4x8"))
+SITE = SiteSettings(SETTINGS).added_to(Cluster.parse("4x8"))
 
 
 def recorded(order: Order) -> Schedule:
@@ -204,14 +204,14 @@ def test_what_may_pass_comes_from_slurms_own_configuration() -> None:
 
 
 def order_of(settings: dict[str, str]) -> Order:
-    return slurm_order(SlurmSite(settings).added_to(Cluster.parse("4x8")))
+    return slurm_order(SiteSettings(settings).added_to(Cluster.parse("4x8")))
 
 
 def test_sizes_accounts_qos_and_billing_are_as_slurm_counts_them() -> None:
     """A job of eight GPUs on one of five nodes is no bigger to Slurm than one of a single GPU."""
     nodes = tuple(Node(f"n{i}", 8, cpus=16.0) for i in range(5))
     plain = Cluster(nodes, (Partition("gpu", frozenset(range(5))),))
-    site = SlurmSite(
+    site = SiteSettings(
         {"PriorityWeightJobSize": "1000", "PriorityWeightQOS": "100", "PriorityFlags": "(null)"},
         (Association("optics"), Association("optics", user="ann", shares=3)),
         {"high": 2.0, "low": 1.0},

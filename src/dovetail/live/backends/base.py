@@ -13,7 +13,7 @@ from typing import Protocol
 
 from dovetail.domain.errors import DovetailError
 from dovetail.live.model.decision import Change, Result
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import Factor, Snapshot
 
 
@@ -50,6 +50,6 @@ class Backend(Protocol):
         """Slurm's configuration, as `scontrol show config` words it."""
         ...
 
-    def site(self) -> SlurmSite:
+    def site(self) -> SiteSettings:
         """How Slurm makes priorities: its settings, accounts, QOS, and what partitions bill."""
         ...

@@ -1,7 +1,7 @@
 """How a Slurm makes priorities, beside its jobs and nodes: what the twin replays it by.
 
 >>> from dovetail.domain.cluster import Cluster
->>> site = SlurmSite({"PriorityWeightFairShare": "7", "PriorityCalcPeriod": "00:05:00"})
+>>> site = SiteSettings({"PriorityWeightFairShare": "7", "PriorityCalcPeriod": "00:05:00"})
 >>> dict(site.added_to(Cluster.parse("1x8")).slurm)
 {'PriorityCalcPeriod': '5', 'PriorityWeightFairshare': '7'}
 """
@@ -21,7 +21,7 @@ Billing = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SlurmSite:
+class SiteSettings:
     """All of it may be missing: then jobs share alike, and QOS and partitions count nothing."""
 
     settings: Mapping[str, str] = field(default_factory=dict)  # by `scontrol show config`

@@ -15,7 +15,7 @@ from dovetail.live.cycle.policy import load_policy
 from dovetail.live.journal import JournalReader
 from dovetail.live.journal.replay import recorded_schedule
 from dovetail.live.model.mode import Mode
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.live.twin.comparison import Twin, summarised
 from dovetail.live.twin.model_drift import model_drift
@@ -35,7 +35,7 @@ MOST_BIAS = 3.0
 """A twin that is further off than this excuses nothing."""
 
 
-def shadow_report(past: JournalReader, config: LiveConfig, days: float, site: SlurmSite) -> Twin:
+def shadow_report(past: JournalReader, config: LiveConfig, days: float, site: SiteSettings) -> Twin:
     """Replay the last days of the journal; `site`: how Slurm itself makes priorities."""
     until = past.last_wall()
     since = until - days * DAY
@@ -47,7 +47,7 @@ def _waits(
     config: LiveConfig,
     since: float,
     until: float,
-    site: SlurmSite,
+    site: SiteSettings,
     waiting: Sequence[LiveJob] = (),
     mode: Mode = Mode.SHADOW,
 ) -> TwinWaits:

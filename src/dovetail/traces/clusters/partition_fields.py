@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from dovetail.domain.limits import Each, Limit
-from dovetail.slurm.billing import billing_of
+from dovetail.slurm.billing_weights import billing_of
 from dovetail.slurm.durations import seconds_of
 from dovetail.slurm.host_lists import expand
 from dovetail.slurm.words import text_of

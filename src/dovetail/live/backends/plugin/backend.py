@@ -21,7 +21,7 @@ from dovetail.live.backends.slurm.scontrol import refusal
 from dovetail.live.config import SlurmConfig
 from dovetail.live.model.decision import UNDO, Change, Knob, Result
 from dovetail.live.model.first_factor import FIRST
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
 from dovetail.live.plugin.table import FactorTable, read_table, remove_table, write_table
 from dovetail.slurm.durations import seconds_of
@@ -70,7 +70,7 @@ class PluginBackend:
     def settings(self) -> Mapping[str, str]:
         return self._inner.settings()
 
-    def site(self) -> SlurmSite:
+    def site(self) -> SiteSettings:
         return self._inner.site()
 
     def apply(self, changes: Sequence[Change]) -> list[Result]:

@@ -10,7 +10,7 @@ from enum import Enum
 from dovetail.live.backends.base import Unreachable, Unreadable
 from dovetail.live.backends.recorded.cluster import MemoryCluster
 from dovetail.live.model.decision import Change, Result
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import Factor, Snapshot
 
 NO_ANSWER = "scontrol: no answer within 30 s"
@@ -68,8 +68,8 @@ class RecordedBackend:
     def settings(self) -> Mapping[str, str]:
         return {"PriorityType": "priority/multifactor", "PriorityWeightAge": "1000"}
 
-    def site(self) -> SlurmSite:
-        return SlurmSite(self.settings())
+    def site(self) -> SiteSettings:
+        return SiteSettings(self.settings())
 
     def apply(self, changes: Sequence[Change]) -> list[Result]:
         self.sent += changes

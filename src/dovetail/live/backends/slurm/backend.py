@@ -26,7 +26,7 @@ from dovetail.live.backends.slurm.show import (
     reservations_of,
 )
 from dovetail.live.model.decision import Change, Result
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import (
     Factor,
     LiveJob,
@@ -169,11 +169,11 @@ class SlurmBackend:
     def settings(self) -> Mapping[str, str]:
         return settings_of(self._commands.ask("scontrol", "show", "config"))
 
-    def site(self) -> SlurmSite:
+    def site(self) -> SiteSettings:
         ask = self._commands.ask
         settings = self.settings()
         with in_known_shape():
-            return SlurmSite(
+            return SiteSettings(
                 settings,
                 self._associations(),
                 self._qos_priorities(),

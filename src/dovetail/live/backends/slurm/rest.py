@@ -31,7 +31,7 @@ from dovetail.live.backends.slurm.process import MAX_OUTPUT
 from dovetail.live.backends.slurm.scontrol import NO_ANSWER, refusal
 from dovetail.live.config import SlurmConfig
 from dovetail.live.model.decision import Change, Knob, Result
-from dovetail.live.model.site import SlurmSite
+from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Snapshot
 
 NEWEST, OLDEST = 45, 36
@@ -207,7 +207,7 @@ class RestWriter:
     def settings(self) -> Mapping[str, str]:
         return self._inner.settings()
 
-    def site(self) -> SlurmSite:
+    def site(self) -> SiteSettings:
         return self._inner.site()
 
     def apply(self, changes: Sequence[Change]) -> list[Result]:

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from dovetail.live.model.snapshot import LiveNode, LivePartition, LiveReservation
-from dovetail.slurm.billing import billing_of
+from dovetail.slurm.billing_weights import billing_of
 from dovetail.slurm.durations import seconds_of
 from dovetail.slurm.gres import gpus_of
 from dovetail.slurm.host_lists import hosts_of
