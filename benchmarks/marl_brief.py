@@ -70,7 +70,8 @@ def _measures(parts: list[tuple[str, Any]]) -> Iterator[str]:
         for policy in dict.fromkeys((*best.values(), "lcfs@best-fit", "saf@best-fit", "choice")):
             yield f"| {name} | {policy} | {_measured([rows[policy]], policy, best)} |"
         pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
-        yield f"| {name} | the pair | {_measured(pairs, '', best)} |"
+        if pairs:
+            yield f"| {name} | the pair | {_measured(pairs, '', best)} |"
     yield ""
 
 
@@ -86,21 +87,22 @@ def _measured(rows: list[dict[str, float]], policy: str, best: dict[str, str]) -
 def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
     """On the tenth and, where more comes than fits, under load."""
     yield (
-        "| history | the pair, tenth | best of nine, tenth | the pair, load 1.2 | FCFS with "
-        "first-available, load 1.2 | no schedule above |"
+        "| history | the choice, tenth | best of nine, tenth | the choice, load 1.2 | the pair, "
+        "load 1.2 | FCFS with first-available, load 1.2 | no schedule above |"
     )
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for name, part in parts:
         rows = part["rows"]
-        seeds = [row for policy, row in rows.items() if policy.startswith("pair-")]
-        tenth, load = (
-            sum(row[key] for row in seeds) / len(seeds)
-            for key in ("utilisation", "loaded_utilisation")
-        )
+        pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
+        load = sum(row["loaded_utilisation"] for row in pairs) / max(1, len(pairs))
         cells = (
-            tenth, rows[part["best_of_nine"]["bsld"]]["utilisation"], load,
-            rows[FIRST]["loaded_utilisation"], part["most_utilisation"],
-        )  # fmt: skip
+            rows["choice"]["utilisation"],
+            rows[part["best_of_nine"]["queue_bsld"]]["utilisation"],
+            rows["choice"]["loaded_utilisation"],
+            load,
+            rows[FIRST]["loaded_utilisation"],
+            part["most_utilisation"],
+        )
         yield f"| {name} | {' | '.join(f'{100 * cell:.1f} %' for cell in cells)} |"
     yield ""
 
