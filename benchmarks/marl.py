@@ -6,7 +6,8 @@ trained with several seeds. What is finished lies in benchmarks/models/marl and 
 
 python -m benchmarks.run marl                                  # all; many hours
 python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 8000   # a part of it
-python -m benchmarks.marl --traces ""          # the result file from the parts that are finished
+python -m benchmarks.marl --train nothing      # measure the trainings that are finished, no more
+python -m benchmarks.marl --traces ""          # the result file from the histories measured so far
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from dovetail.prediction.request import Request
 
 PREDICTOR = Request.parse("predicted").predictor
 MODELS = Path(__file__).parent / "models" / "marl"
-SECONDS = "seconds.json"
+SECONDS, MISSING = "seconds.json", "missing"
 NINE = tuple(
     f"{order}@{place}"
     for place in ("best-fit", "topology-aware", "first-available")
@@ -92,6 +93,7 @@ class Size:
     windows: int = 10
     knowledge: str = "predicted,limit"
     workers: int = 1  # processes that measure
+    train: str = MISSING  # what is not finished; anything else: measure what is
 
 
 def run(
@@ -134,10 +136,14 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
         knowledge = _knowledge(site, kind)
         history = open_history(site, kind, _forecast(knowledge, kind))
         start = _Start(site, history, _choice(name, kind, history))
-        trained = {
-            f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size)
+        planned = [
+            (arm, seed)
             for arm in arms
             for seed in range(size.half_seeds if ARMS[arm] else size.seeds)
+            if size.train == MISSING or _folder(name, kind, arm, seed).joinpath(SECONDS).exists()
+        ]
+        trained = {
+            f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size) for arm, seed in planned
         }
         draws = Draws(site.trace, kind, 0, 1, knowledge)
         result["knowledge"][kind] = _measured(site, draws, trained, size)
@@ -189,10 +195,14 @@ def _timed(clock: Path, what: str) -> Iterator[None]:
     _say(f"{what}: {spent}")
 
 
+def _folder(name: str, kind: str, arm: str, seed: int) -> Path:
+    return MODELS / name / kind / f"{arm}-{seed}"
+
+
 def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Size) -> Path:
     from dovetail.agents.selector_allocator.training import learn
 
-    path = MODELS / name / kind / f"{arm}-{seed}"
+    path = _folder(name, kind, arm, seed)
     clock = path / SECONDS
     if clock.exists():
         return path

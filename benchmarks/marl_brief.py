@@ -25,7 +25,7 @@ RIVALS = {
     "choice": "the choice",
 }
 FIRST = "fcfs@first-available"
-
+OWN, QUEUE = ("wait", "bsld"), ("queue_wait", "queue_bsld")
 
 MEASURES = {"bsld": "own jobs", "queue_bsld": "all who wait", "whole_bsld": "whole history"}
 
@@ -43,20 +43,21 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _arms(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """Own jobs of the tenth: wait and slowdown against the rivals, with 95 % intervals."""
+    """What all who wait are charged in the tenth, against the rivals, with 95 % intervals.
+
+    The last column is of own jobs of the tenth.
+    """
     names = ["against the best of nine", *(f"against {name}" for name in RIVALS.values())]
-    yield f"| history | arm | {' | '.join(names)} |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield f"| history | arm | {' | '.join(names)} | against the choice, own jobs |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for name, part in parts:
         for arm, words in ARMS.items():
             if arm not in part["against"]["unseen"]:
                 continue
             found = part["against"]["unseen"][arm]
-            cells = [
-                "; ".join(_change(found[rival][metric]) for metric in ("wait", "bsld"))
-                for rival in (part["best_of_nine"]["bsld"], *RIVALS)
-            ]
-            yield f"| {name} | {words} | {' | '.join(cells)} |"
+            rivals = (part["best_of_nine"]["queue_bsld"], *RIVALS)
+            cells = [_changes(found[rival], QUEUE) for rival in rivals]
+            yield (f"| {name} | {words} | {' | '.join(cells)} | {_changes(found['choice'], OWN)} |")
     yield ""
 
 
@@ -69,7 +70,8 @@ def _measures(parts: list[tuple[str, Any]]) -> Iterator[str]:
         for policy in dict.fromkeys((*best.values(), "lcfs@best-fit", "saf@best-fit", "choice")):
             yield f"| {name} | {policy} | {_measured([rows[policy]], policy, best)} |"
         pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
-        yield f"| {name} | the pair | {_measured(pairs, '', best)} |"
+        if pairs:
+            yield f"| {name} | the pair | {_measured(pairs, '', best)} |"
     yield ""
 
 
@@ -85,37 +87,41 @@ def _measured(rows: list[dict[str, float]], policy: str, best: dict[str, str]) -
 def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
     """On the tenth and, where more comes than fits, under load."""
     yield (
-        "| history | the pair, tenth | best of nine, tenth | the pair, load 1.2 | FCFS with "
-        "first-available, load 1.2 | no schedule above |"
+        "| history | the choice, tenth | best of nine, tenth | the choice, load 1.2 | the pair, "
+        "load 1.2 | FCFS with first-available, load 1.2 | no schedule above |"
     )
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for name, part in parts:
         rows = part["rows"]
-        seeds = [row for policy, row in rows.items() if policy.startswith("pair-")]
-        tenth, load = (
-            sum(row[key] for row in seeds) / len(seeds)
-            for key in ("utilisation", "loaded_utilisation")
-        )
+        pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
+        load = sum(row["loaded_utilisation"] for row in pairs) / max(1, len(pairs))
         cells = (
-            tenth, rows[part["best_of_nine"]["bsld"]]["utilisation"], load,
-            rows[FIRST]["loaded_utilisation"], part["most_utilisation"],
-        )  # fmt: skip
+            rows["choice"]["utilisation"],
+            rows[part["best_of_nine"]["queue_bsld"]]["utilisation"],
+            rows["choice"]["loaded_utilisation"],
+            load,
+            rows[FIRST]["loaded_utilisation"],
+            part["most_utilisation"],
+        )
         yield f"| {name} | {' | '.join(f'{100 * cell:.1f} %' for cell in cells)} |"
     yield ""
 
 
 def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """What became of each learned pair on the part that chose it, that judged it, and after."""
+    """What became of each training on the part that chose it, that judged it, and after.
+
+    All by what all who wait are charged, against the choice.
+    """
     yield (
         "| history | training | CPU | kept | on the part that chose it | on the part held back | "
-        "at worst by chance | gate | the pair on the tenth |"
+        "at worst by chance | gate | on the tenth |"
     )
     yield "| --- | --- | ---: | --- | --- | --- | ---: | --- | --- |"
     for name, part in parts:
         choice = part["rows"]["choice"]
         for training, row in part["training"].items():
             gate, chosen, later = row["gate"], row["halves"][row["kept"]], part["rows"][training]
-            after = [later[metric] / choice[metric] - 1.0 for metric in ("wait", "bsld")]
+            after = [later[metric] / choice[metric] - 1.0 for metric in QUEUE]
             yield (
                 f"| {name} | {training} | {row['cpu_seconds']:.0f} s | {row['kept']} | "
                 f"{_both(chosen['wait'], chosen['bsld'])} | {_both(gate['wait'], gate['bsld'])} | "
@@ -127,6 +133,10 @@ def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
 
 def _both(wait: float, bsld: float) -> str:
     return f"{100 * wait:+.0f}; {100 * bsld:+.0f}".replace("-", "−")
+
+
+def _changes(ratios: dict[str, Any], metrics: tuple[str, str]) -> str:
+    return "; ".join(_change(ratios[metric]) for metric in metrics)
 
 
 def _change(ratio: dict[str, float]) -> str:

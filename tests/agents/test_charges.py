@@ -43,7 +43,7 @@ HISTORY = open_history(SITE, "exact")
 
 def gain_of_own_jobs(one: Contestant, cells: list[ReplayCell]) -> float:
     """Against SAF; below 0 is better."""
-    found = [cell.play(one).own - cell.play(SAF).own for cell in cells]
+    found = [(cell.play(one).own - cell.play(SAF).own).mean(axis=1) for cell in cells]
     return Score(*np.mean(found, axis=0).tolist()).gain
 
 

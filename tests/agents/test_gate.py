@@ -20,7 +20,7 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
-from dovetail.agents.evidence import BlockEvidence, weigh_blocks
+from dovetail.agents.evidence import NOTHING, BlockEvidence, Lead, weigh_blocks
 from dovetail.agents.gate import LEAST_BLOCKS, GateVerdict, judge
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
@@ -41,7 +41,7 @@ HISTORY = open_history(
 class Told:
     """A cell in which the choice waits 1,000 s in every block, and others as told.
 
-    owed: what own jobs of the part wait longer than is charged in it.
+    owed: what others' own jobs wait longer than is charged.
     """
 
     def __init__(self, gains: Any, calm: int = 0, owed: float = 0.0) -> None:
@@ -52,7 +52,7 @@ class Told:
         if contestant != CHOICE:
             waits = waits * np.exp(self.gains)
         means: Floats = np.stack((waits + CALM, 1.0 + waits / 10.0))
-        own = means.mean(axis=1) + (0.0 if contestant == CHOICE else self.owed)
+        own = means + (0.0 if contestant == CHOICE else self.owed)
         return Measured(np.log(means), np.log(own), np.full(5, np.nan))
 
 
@@ -65,7 +65,7 @@ def test_ahead_on_one_block_and_behind_on_all_others_does_not_pass() -> None:
     gains = np.full(MANY, 0.05)
     gains[3] = -6.0  # the mean over blocks, which was all that was asked, is clearly ahead
     found = verdict(Told(gains))
-    assert found.evidence.score.gain < -AHEAD
+    assert found.evidence.charged.score.gain < -AHEAD
     assert not found.passed
     assert "may be chance" in str(found)
 
@@ -73,14 +73,14 @@ def test_ahead_on_one_block_and_behind_on_all_others_does_not_pass() -> None:
 def test_the_same_blocks_again_with_other_jitters_are_no_more_evidence() -> None:
     gains = np.random.default_rng(4).normal(-0.15, 0.8, MANY)
     once, often = verdict(Told(gains)), verdict(*20 * [Told(gains)])
-    assert often.evidence.score.gain < -AHEAD
-    assert often.evidence.upper == pytest.approx(once.evidence.upper)
+    assert often.evidence.charged.score.gain < -AHEAD
+    assert often.evidence.charged.upper == pytest.approx(once.evidence.charged.upper)
     assert not often.passed
 
 
 def test_few_blocks_do_not_pass_however_far_ahead() -> None:
     found = verdict(*6 * [Told(np.full(LEAST_BLOCKS - 1, -1.0))])
-    assert found.evidence.upper < -AHEAD
+    assert found.evidence.charged.upper < -AHEAD
     assert not found.passed
     assert str(found) == (
         "the choice is kept: the history is too short to tell whether what was learned is better: "
@@ -107,8 +107,8 @@ def test_ahead_on_most_blocks_but_behind_over_all_jobs_does_not_pass() -> None:
     gains = np.full(4 * MANY, -0.8)
     gains[::40] = 6.0
     found = verdict(Told(gains))
-    assert found.evidence.score.gain < -AHEAD
-    assert found.evidence.upper < 0.0
+    assert found.evidence.charged.score.gain < -AHEAD
+    assert found.evidence.charged.upper < 0.0
     assert not found.passed
     assert "over all of them it is not" in str(found)
 
@@ -118,7 +118,7 @@ def test_what_jobs_that_come_meanwhile_pay_for_does_not_pass() -> None:
     assert verdict(Told(gains)).passed
     found = verdict(Told(gains, owed=5000.0))
     assert not found.passed
-    assert "but jobs that came meanwhile pay" in str(found)
+    assert "but not by jobs that came meanwhile" in str(found)
 
 
 def test_what_is_truly_better_passes_in_spite_of_noise() -> None:
@@ -138,13 +138,23 @@ def test_what_is_as_good_hardly_ever_passes_though_neighbours_go_together() -> N
 
 @pytest.mark.parametrize("blocks", [0, LEAST_BLOCKS])
 def test_what_could_not_be_measured_does_not_pass(blocks: int) -> None:
-    nothing = Score(math.nan, math.nan)
-    assert not GateVerdict(BlockEvidence(nothing, nothing, nothing, blocks, math.nan)).passed
+    nothing = Lead(NOTHING, math.nan, blocks)
+    assert not GateVerdict(BlockEvidence(nothing, nothing, NOTHING)).passed
     assert weigh_blocks([]).blocks == 0
 
 
-def strong(gain: Score) -> BlockEvidence:
-    return BlockEvidence(gain, gain, gain, MANY, gain.gain)
+def strong(score: Score) -> BlockEvidence:
+    lead = Lead(score, score.gain, MANY)
+    return BlockEvidence(lead, lead, score)
+
+
+def test_both_measures_have_to_be_beyond_chance() -> None:
+    sure, maybe = (Lead(Score(-0.3, -0.3), upper, MANY) for upper in (-0.1, 0.1))
+    assert GateVerdict(BlockEvidence(sure, sure, sure.score)).passed
+    for charged, own in ((sure, maybe), (maybe, sure)):
+        found = GateVerdict(BlockEvidence(charged, own, sure.score))
+        assert not found.passed
+        assert "may be chance" in str(found)
 
 
 @pytest.mark.parametrize(

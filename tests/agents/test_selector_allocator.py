@@ -213,7 +213,7 @@ def test_what_learning_made_worse_on_validation_is_left_for_the_start(tmp_path: 
 
 
 def test_an_allocator_under_an_order_that_no_network_can_be_begins_as_best_fit(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The order is not asked, so that nothing has to be imitated; what was made it another one."""
     lesson, _ = scattering(tmp_path)
@@ -223,7 +223,12 @@ def test_an_allocator_under_an_order_that_no_network_can_be_begins_as_best_fit(
         fresh = PairActor()
         begin_as(fresh, "saf", "best-fit", 10)
         begun: list[Any] = []
-        run.keep_if_best = lambda: begun.append(run.actor.allocator.skip.weight.clone())  # type: ignore[assignment,func-returns-value]
+
+        def remember() -> bool:
+            begun.append(run.actor.allocator.skip.weight.clone())
+            return False
+
+        monkeypatch.setattr(run, "keep_if_best", remember)
         run.go_on(lambda progress: None)
         run.close()
     assert torch.equal(begun[0], fresh.allocator.skip.weight)

@@ -1,7 +1,7 @@
 """The gate: what was learned is kept only where it is clearly ahead of what was chosen.
 
 It is judged on jobs that no learner saw, block of time by block of time, by what all who wait are
-charged; the jobs that came meanwhile must not pay for it either. A lead of 0.1 in the
+charged and by the jobs that came meanwhile: both have to lead, beyond chance. A lead of 0.1 in the
 logarithm, which sufficed before, is chance where blocks are few: of two heuristics, one is ahead of
 the other by 0.4 to 1 on a single block of 250 jobs, and behind on the next.
 """
@@ -42,7 +42,7 @@ class GateVerdict:
         """Why the choice is kept; empty: it is not."""
         # Comparisons with NaN are False: what could not be measured does not pass.
         found = self.evidence
-        lead = f"what was learned is ahead ({found.score})"
+        lead = f"what was learned is ahead ({found.charged.score})"
         if not self._keeps_promise:
             return (
                 "what was learned breaks the promise to size classes, 95th percentile of waits "
@@ -55,20 +55,21 @@ class GateVerdict:
                 f"in {found.blocks} of the blocks of {BLOCK_JOBS} jobs held back to judge it, "
                 f"{LEAST_BLOCKS} are needed"
             )
-        if not found.score.gain <= -AHEAD:
+        if not found.charged.score.gain <= -AHEAD:
             return (
-                f"what was learned is not clearly ahead of it ({found.score}; "
+                f"what was learned is not clearly ahead of it ({found.charged.score}; "
                 f"{share(-math.expm1(-AHEAD))} is asked for)"
             )
-        if not found.upper < 0.0:
+        if not found.own.score.gain <= -AHEAD:
+            return f"{lead} by all who wait, but not by jobs that came meanwhile: {found.own.score}"
+        upper = max(found.charged.upper, found.own.upper)
+        if not upper < 0.0:
             return (
                 f"{lead}, but that may be chance: over {found.blocks} blocks of time it could as "
-                f"well be {math.expm1(found.upper):+.0%}"
+                f"well be {math.expm1(upper):+.0%}"
             )
         if not found.total.gain <= 0.0:
             return f"{lead} in most blocks of time, but over all of them it is not: {found.total}"
-        if not found.own.gain <= 0.0:
-            return f"{lead} of all who wait, but jobs that came meanwhile pay: {found.own}"
         tails = [-math.inf if math.isnan(tail) else tail for tail in self.tails]
         if max(tails, default=-math.inf) > math.log1p(WORSE):
             pays = SIZES[tails.index(max(tails))]
@@ -84,7 +85,7 @@ class GateVerdict:
 
     def __str__(self) -> str:
         if self.passed:
-            return f"the learned policy is kept: {self.evidence.score} against the choice"
+            return f"the learned policy is kept: {self.evidence.charged.score} against the choice"
         return f"the choice is kept: {self._objection}"
 
     def facts(self) -> dict[str, Any]:
@@ -94,15 +95,15 @@ class GateVerdict:
             "passed": self.passed,
             "sentence": str(self),
             "tail_against_slurm": math.expm1(self.tail_against_slurm),
-            "gain": found.score.gain,
+            "gain": found.charged.score.gain,
             "blocks": found.blocks,
-            "upper": found.upper,
-            "wait": math.expm1(found.score.wait),
-            "bsld": math.expm1(found.score.bsld),
+            "upper": max(found.charged.upper, found.own.upper),
+            "wait": math.expm1(found.charged.score.wait),
+            "bsld": math.expm1(found.charged.score.bsld),
             "total_wait": math.expm1(found.total.wait),
             "total_bsld": math.expm1(found.total.bsld),
-            "own_wait": math.expm1(found.own.wait),
-            "own_bsld": math.expm1(found.own.bsld),
+            "own_wait": math.expm1(found.own.score.wait),
+            "own_bsld": math.expm1(found.own.score.bsld),
             "tails": {
                 name: math.expm1(tail)
                 for name, tail in zip(SIZES, self.tails, strict=False)

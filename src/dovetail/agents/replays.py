@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -119,7 +120,7 @@ class Measured:
     """What a policy made of a cell, as logarithms."""
 
     blocks: Floats  # [2, blocks] of what all who wait are charged: wait, bounded slowdown
-    own: Floats  # [2] the means of jobs that came meanwhile
+    own: Floats  # [2, blocks] of the means of jobs that came in them
     tails: Floats  # [size classes] of the 95th percentile of waits; NaN: too few jobs
 
     def against(self, rival: Measured) -> Score:
@@ -205,22 +206,20 @@ def rearranged(trace: Trace, load: float, seed: int) -> Trace:
 
 def measure(schedule: Schedule, first: int, blocks: int) -> Measured:
     """What is charged from row `first` on, and how the jobs from there on fared."""
-    charged = charge_blocks(schedule, first, blocks)
-    return Measured(
-        np.log(charged + np.array([[CALM], [0.0]])),
-        measure_own(schedule, first),
-        measure_tails(schedule, first),
-    )
+    means = charge_blocks(schedule, first, blocks), measure_own(schedule, first, blocks)
+    charged, own = (np.log(part + np.array([[CALM], [0.0]])) for part in means)
+    return Measured(charged, own, measure_tails(schedule, first))
 
 
-def measure_own(schedule: Schedule, first: int) -> Floats:
-    """Logarithms of the means of wait and bounded slowdown of jobs from row `first` on: [2]."""
-    rows = first + np.flatnonzero(schedule.ran[first:])
-    if not len(rows):
-        return np.log(np.array([CALM, 1.0]))
-    wait = schedule.wait[rows]
-    slow = bounded_slowdown(wait, schedule.run[rows])
-    return np.log(np.array([wait.mean() + CALM, slow.mean()]))
+def measure_own(schedule: Schedule, first: int, blocks: int) -> Floats:
+    """Means of wait and bounded slowdown of the jobs of each block: [2, blocks]."""
+    wait, slow = schedule.wait, bounded_slowdown(schedule.wait, schedule.run)
+    bounds = np.linspace(first, len(wait), blocks + 1).astype(int)
+    means = []
+    for begin, end in pairwise(bounds):
+        rows = begin + np.flatnonzero(schedule.ran[begin:end])
+        means.append((wait[rows].mean(), slow[rows].mean()) if len(rows) else (0.0, 1.0))
+    return np.array(means).T
 
 
 def measure_tails(schedule: Schedule, first: int) -> Floats:
