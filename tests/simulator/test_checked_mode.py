@@ -50,7 +50,7 @@ def _half_way(backfill: Backfill = Backfill.EASY) -> Simulation:
         estimates_of(*rows),
     )
     simulation.advance(2)
-    check(simulation.tables, simulation.cluster)
+    check(simulation.tables)
     return simulation
 
 
@@ -70,11 +70,11 @@ def test_a_broken_state_is_named(table: str, column: str, value: float, problem:
     simulation = _half_way()
     getattr(simulation.tables, table)[column][0] = value
     with pytest.raises(BrokenInvariant, match=problem):
-        check(simulation.tables, simulation.cluster)
+        check(simulation.tables)
 
 
 def test_a_promise_of_more_than_there_is_is_named() -> None:
     simulation = _half_way(Backfill.CONSERVATIVE)
     simulation.tables.steps["gpus"][simulation.tables.node_sets["first"][1]] = -1
     with pytest.raises(BrokenInvariant, match="more is promised"):
-        check(simulation.tables, simulation.cluster)
+        check(simulation.tables)
