@@ -6,6 +6,7 @@ python -m benchmarks.marl_brief
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,7 +95,7 @@ def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
     for name, part in parts:
         rows = part["rows"]
         pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
-        load = sum(row["loaded_utilisation"] for row in pairs) / max(1, len(pairs))
+        load = sum(row["loaded_utilisation"] for row in pairs) / len(pairs) if pairs else math.nan
         cells = (
             rows["choice"]["utilisation"],
             rows[part["best_of_nine"]["queue_bsld"]]["utilisation"],
@@ -103,7 +104,8 @@ def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
             rows[FIRST]["loaded_utilisation"],
             part["most_utilisation"],
         )
-        yield f"| {name} | {' | '.join(f'{100 * cell:.1f} %' for cell in cells)} |"
+        texts = ("" if math.isnan(cell) else f"{100 * cell:.1f} %" for cell in cells)
+        yield f"| {name} | {' | '.join(texts)} |"
     yield ""
 
 
@@ -125,10 +127,14 @@ def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
             yield (
                 f"| {name} | {training} | {row['cpu_seconds']:.0f} s | {row['kept']} | "
                 f"{_both(chosen['wait'], chosen['bsld'])} | {_both(gate['wait'], gate['bsld'])} | "
-                f"{gate['upper']:+.2f} | {'passed' if gate['passed'] else 'not passed'} | "
+                f"{_signed(gate['upper'])} | {'passed' if gate['passed'] else 'not passed'} | "
                 f"{_both(*after)} |"
             )
     yield ""
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
 
 
 def _both(wait: float, bsld: float) -> str:

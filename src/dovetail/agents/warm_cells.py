@@ -1,7 +1,5 @@
 """Parts of a history to learn on, each of which begins while jobs wait.
 
-    cells = warm_cells(history, choice, count=8, length=4000, random=random)
-
 The choice replays all that may be learned from at three loads; a part begins in the state that this
 replay had there. From an idle cluster, a queue as long as a history's worst would take thousands of
 jobs to build up in every single replay of a search.
