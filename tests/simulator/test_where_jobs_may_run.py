@@ -17,7 +17,7 @@ from dovetail.simulator.layout import MAX_KINDS, kinds_of
 from dovetail.simulator.node_lists import settle_lists
 from dovetail.simulator.partition_lists import settle_partitions
 from dovetail.simulator.rejections import ALL_EXCLUDED, OUTSIDE_PARTITION, TOO_LONG
-from dovetail.simulator.reserved_nodes import Site
+from dovetail.simulator.reserved_nodes import ReservationSite
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
 from tests.oracles.cases import Case, cases, choosy
 from tests.simulator.runs import PREFERRING, Run, compiled_schedule
@@ -161,7 +161,7 @@ def test_where_lists_would_make_too_many_kinds_those_of_more_jobs_are_kept() -> 
     site = Cluster(tuple(Node(f"n{number}", 4) for number in range(80)))
     rare = [job(0, nodelist=f"n{number}") for number in range(70)]
     common = [job(0, exclude="n[70-79]") for _ in range(2)]
-    lists = settle_lists(Site(trace_of(*rare, *common).jobs, site))
+    lists = settle_lists(ReservationSite(trace_of(*rare, *common).jobs, site))
     assert len(kinds_of(site, lists.nodes)) == MAX_KINDS
     assert "n[70-79]" in lists.nodes
     assert lists.left_out == 70 - (MAX_KINDS - 2)
@@ -172,7 +172,7 @@ def test_where_lists_would_make_too_many_kinds_those_of_more_jobs_are_kept() -> 
 
 def test_equal_lists_are_one_however_they_are_written() -> None:
     rows = (job(nodelist="gpu-[0-1]"), job(nodelist="gpu-1,gpu-0,other9"))
-    lists = settle_lists(Site(trace_of(*rows).jobs, cluster_of("3x4")))
+    lists = settle_lists(ReservationSite(trace_of(*rows).jobs, cluster_of("3x4")))
     assert lists.nodes == {"gpu-[0-1]": frozenset({0, 1})}
     plain = trace_of(job()).jobs
-    assert settle_lists(Site(plain, cluster_of("3x4"))).jobs is plain
+    assert settle_lists(ReservationSite(plain, cluster_of("3x4"))).jobs is plain

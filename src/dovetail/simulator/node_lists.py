@@ -13,7 +13,7 @@ from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.jobs import UNKNOWN, Bools, Jobs, Names
 from dovetail.simulator.layout import MAX_KINDS, kinds_of
-from dovetail.simulator.reserved_nodes import Site
+from dovetail.simulator.reserved_nodes import ReservationSite
 from dovetail.slurm.host_lists import host_list, hosts_of
 
 
@@ -26,7 +26,7 @@ class NodeLists(NamedTuple):
     strange: int = 0  # jobs that ask for nodes none of which there is
 
 
-def settle_lists(site: Site) -> NodeLists:
+def settle_lists(site: ReservationSite) -> NodeLists:
     """Equal lists under one name, without nodes that there are not; those that will not do, gone.
 
     Each list splits kinds of nodes. Where there would be too many, lists of more jobs go first.
@@ -86,14 +86,16 @@ def _lost(before: Names, after: Names) -> Bools:
     return lost
 
 
-def _with_reserved(site: Site, nodes: frozenset[int]) -> frozenset[int]:
+def _with_reserved(site: ReservationSite, nodes: frozenset[int]) -> frozenset[int]:
     """A node by its name is meant however it is reserved."""
     if not site.reserved:
         return nodes
     return frozenset(index for index, real in enumerate(site.real.tolist()) if real in nodes)
 
 
-def _told_apart(site: Site, lists: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+def _told_apart(
+    site: ReservationSite, lists: Mapping[str, frozenset[int]]
+) -> dict[str, frozenset[int]]:
     """Those lists, the first ones first, with which there are not too many kinds of nodes."""
     kinds = kinds_of(site.cluster, reserved=site.names)
     of_node = np.zeros(len(site.cluster.nodes), np.int64)

@@ -15,7 +15,7 @@ from dovetail.simulator.kernel import outage_rows, promise_rows
 from dovetail.simulator.kernel import rows as kernel_rows
 from dovetail.simulator.kernel.outages import DRAIN, FAIL, RESERVE, RESUME, RETURN
 from dovetail.simulator.kernel.parts import OUTAGES
-from dovetail.simulator.reserved_nodes import Site
+from dovetail.simulator.reserved_nodes import ReservationSite
 
 
 class Happening(NamedTuple):
@@ -65,12 +65,14 @@ def add_outages(tables: Tables, origin: float, now: float) -> None:
     _keep_closures(tables)
 
 
-def changing_nodes(site: Site) -> set[int]:
+def changing_nodes(site: ReservationSite) -> set[int]:
     """Nodes that are not always there."""
     return {number for closed in site.cluster.closures for number in closed.nodes} | set(site.names)
 
 
-def _happenings(site: Site, origin: float, now: float) -> Iterator[tuple[float, int, int, float]]:
+def _happenings(
+    site: ReservationSite, origin: float, now: float
+) -> Iterator[tuple[float, int, int, float]]:
     """Time, node, change and end; what began before the simulation begins with it."""
     for outage in site.cluster.outages:
         start, end = max(outage.start - origin, now), outage.end - origin

@@ -25,7 +25,7 @@ class ReservedNode(NamedTuple):
     reservation: str
 
 
-class Site(NamedTuple):
+class ReservationSite(NamedTuple):
     """A cluster with a node more for each node of a reservation that jobs ask for."""
 
     jobs: Jobs  # reservations that will not do are gone
@@ -78,11 +78,11 @@ class Site(NamedTuple):
                     yield self._first + at, start, kept.end - origin
 
 
-def open_reservations(jobs: Jobs, cluster: Cluster) -> Site:
+def open_reservations(jobs: Jobs, cluster: Cluster) -> ReservationSite:
     """Give jobs that ask for a reservation its nodes."""
     asked = jobs.reservation
     if not asked.values:
-        return Site(jobs, cluster)
+        return ReservationSite(jobs, cluster)
     nodes: dict[str, set[int]] = {}
     for kept in cluster.reservations:
         if kept.name in asked.values:
@@ -94,7 +94,7 @@ def open_reservations(jobs: Jobs, cluster: Cluster) -> Site:
     known = [name in nodes for name in asked.values]
     kept_codes = [code if name in chosen else UNKNOWN for code, name in enumerate(asked.values)]
     codes = np.array([*kept_codes, UNKNOWN], np.int64)[asked.codes]
-    return Site(
+    return ReservationSite(
         replace(jobs, reservation=Names(codes, asked.values if chosen else ())),
         _with_nodes(cluster, reserved),
         reserved,

@@ -10,13 +10,13 @@ from dovetail.domain.policy import Placement
 from dovetail.simulator.layout import Demands, Kind, demands_of, kinds_of
 from dovetail.simulator.node_lists import NodeLists, settle_lists
 from dovetail.simulator.partition_lists import settle_partitions
-from dovetail.simulator.reserved_nodes import Site, open_reservations
+from dovetail.simulator.reserved_nodes import ReservationSite, open_reservations
 
 
 class Wishes(NamedTuple):
     """Jobs whose wishes the kinds of nodes can tell apart."""
 
-    site: Site
+    site: ReservationSite
     lists: NodeLists
     kinds: list[Kind]
 
