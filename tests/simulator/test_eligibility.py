@@ -72,6 +72,15 @@ def parting(case: Case, ordering: str, backfill: Backfill | SlurmBackfill) -> st
     return difference(by_hand, answer)
 
 
+def refuse_parting(case: Case, ordering: str, backfill: Backfill | SlurmBackfill) -> None:
+    """Fail with the smallest such case if kernel and oracle part."""
+    if parting(case, ordering, backfill) is not None:
+        small = reduced(case, lambda smaller: parting(smaller, ordering, backfill) is not None)
+        closed = (*small.cluster.outages, *small.cluster.reservations)
+        words = f"{small!r}\n{closed} {small.cluster.slurm}"
+        pytest.fail(f"{ordering} × {backfill}: {parting(small, ordering, backfill)}\n{words}")
+
+
 @settings(quick, max_examples=150)
 @given(
     case=cases(most_jobs=18).map(linked),
@@ -81,9 +90,7 @@ def parting(case: Case, ordering: str, backfill: Backfill | SlurmBackfill) -> st
 def test_jobs_that_wait_for_others_run_as_in_the_oracle(
     case: Case, ordering: str, backfill: Backfill | SlurmBackfill
 ) -> None:
-    if parting(case, ordering, backfill) is not None:
-        small = reduced(case, lambda smaller: parting(smaller, ordering, backfill) is not None)
-        pytest.fail(f"{ordering} × {backfill}: {parting(small, ordering, backfill)}\n{small!r}")
+    refuse_parting(case, ordering, backfill)
 
 
 def waits(cluster: str, *rows: JobRow) -> tuple[list[float], list[float]]:

@@ -15,9 +15,9 @@ from dovetail.domain.policy import Backfill, SlurmBackfill
 from dovetail.domain.schedule import Schedule
 from dovetail.policies.ordering import ORDERINGS
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
-from tests.oracles.cases import Case, cases, hungry, reduced
+from tests.oracles.cases import Case, cases, hungry
 from tests.simulator.runs import compiled_schedule
-from tests.simulator.test_eligibility import linked, parting, quick
+from tests.simulator.test_eligibility import linked, quick, refuse_parting
 
 
 def troubled(case: Case) -> Case:
@@ -68,11 +68,7 @@ def test_jobs_run_on_nodes_that_come_and_go_as_in_the_oracle(
 ) -> None:
     if isinstance(backfill, SlurmBackfill) and ordering == "careful":
         ordering = "fcfs"
-    if parting(case, ordering, backfill) is not None:
-        small = reduced(case, lambda smaller: parting(smaller, ordering, backfill) is not None)
-        closed = (*small.cluster.outages, *small.cluster.reservations)
-        words = f"{small!r}\n{closed} {small.cluster.slurm}"
-        pytest.fail(f"{ordering} × {backfill}: {parting(small, ordering, backfill)}\n{words}")
+    refuse_parting(case, ordering, backfill)
 
 
 def run(

@@ -20,9 +20,9 @@ from dovetail.simulator import simulate_window, warm_window
 from dovetail.simulator.layout import MAX_KINDS
 from dovetail.simulator.wishes import count_wishes
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
-from tests.oracles.cases import Case, cases, choosy, reduced
+from tests.oracles.cases import Case, cases, choosy
 from tests.simulator.runs import compiled_schedule
-from tests.simulator.test_eligibility import parting, quick
+from tests.simulator.test_eligibility import quick, refuse_parting
 from tests.simulator.test_outages import troubled
 
 EVERY = [*Backfill, SlurmBackfill(interval=7.0, resolution=3.0)]
@@ -63,11 +63,7 @@ def test_jobs_that_ask_for_reservations_run_as_in_the_oracle(
 ) -> None:
     if isinstance(backfill, SlurmBackfill) and ordering == "careful":
         ordering = "fcfs"
-    if parting(case, ordering, backfill) is not None:
-        small = reduced(case, lambda smaller: parting(smaller, ordering, backfill) is not None)
-        closed = (*small.cluster.outages, *small.cluster.reservations)
-        words = f"{small!r}\n{closed} {small.cluster.slurm}"
-        pytest.fail(f"{ordering} × {backfill}: {parting(small, ordering, backfill)}\n{words}")
+    refuse_parting(case, ordering, backfill)
 
 
 def run(site: Cluster, *rows: JobRow, backfill: BackfillRule = Backfill.EASY) -> Schedule:
