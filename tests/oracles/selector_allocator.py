@@ -6,7 +6,8 @@ from typing import Any
 
 from dovetail.domain.policy import JobFacts
 from dovetail.envs.renderers import table_of
-from dovetail.simulator.kernel.rows import Demand, KindRow, NodeRow, RunRow
+from dovetail.simulator.kernel.demand_rows import Demand
+from dovetail.simulator.kernel.rows import KindRow, NodeRow, RunRow
 
 
 def accrued(world: Any, runs: Any, carried: int, begin: float, gpus: int) -> list[float]:

@@ -13,7 +13,8 @@ from dovetail.compiled.tables import Row, dtype_of
 from dovetail.domain.policy import JobFacts
 from dovetail.domain.registry import Registry
 from dovetail.envs.batch_kernel import BatchState, Windows
-from dovetail.simulator.kernel.rows import Demand, KindRow, NodeRow, RunRow
+from dovetail.simulator.kernel.demand_rows import Demand
+from dovetail.simulator.kernel.rows import KindRow, NodeRow, RunRow
 
 Pixels = NDArray[np.uint8]
 

@@ -27,7 +27,14 @@ from dovetail.domain.policy import (
 )
 from dovetail.simulator.fair_tree import add_tree, share_tables
 from dovetail.simulator.job_facts import job_facts_of
-from dovetail.simulator.kernel import account_rows, promise_rows, queue_rows, reservation_rows, rows
+from dovetail.simulator.kernel import (
+    account_rows,
+    demand_rows,
+    promise_rows,
+    queue_rows,
+    reservation_rows,
+    rows,
+)
 from dovetail.simulator.kernel.beyond import MOST as MOST_BEYOND
 from dovetail.simulator.kernel.openings import HEAPS
 from dovetail.simulator.kernel.parts import FACTS, LIMITS, SWITCHES
@@ -237,8 +244,8 @@ def _options(every: list[list[Option]]) -> tuple[Table, Table]:
         for number, options in enumerate(every)
         for group, option in _grouped(options)
     ]
-    table = new_table(rows.OptionRow, len(flat))
-    chunks = new_table(rows.Chunk, 2 * len(table))
+    table = new_table(demand_rows.OptionRow, len(flat))
+    chunks = new_table(demand_rows.Chunk, 2 * len(table))
     for i, (number, group, option) in enumerate(flat):
         table[i] = (
             group, option.many, option.few, option.large_kinds, option.small_kinds, option.speed,
@@ -259,7 +266,7 @@ def _grouped(options: list[Option]) -> list[tuple[int, Option]]:
 
 
 def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
-    table = new_table(rows.Demand, len(every))
+    table = new_table(demand_rows.Demand, len(every))
     queued = np.bincount(of_job[of_job >= 0], minlength=len(every))
     counts = np.array([len(options) for options in every])
     table["kinds"] = [_union(options) for options in every]
@@ -279,7 +286,7 @@ def _demands(of_job: Ints, every: list[list[Option]]) -> Table:
 def _kind_sets(demands: Table) -> Table:
     """The distinct kinds that demands may use; demands learn their row."""
     distinct, demands["kind_set"] = np.unique(demands["kinds"], return_inverse=True)
-    table = new_table(rows.KindSet, len(distinct))
+    table = new_table(demand_rows.KindSet, len(distinct))
     table["kinds"] = distinct
     sizes = np.bincount(demands["kind_set"])
     table["turn_first"] = np.cumsum(sizes) - sizes

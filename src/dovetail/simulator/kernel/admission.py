@@ -6,10 +6,11 @@ from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import part_calls, spent_promises
 from dovetail.simulator.kernel import reservations as reserving
 from dovetail.simulator.kernel.allocation import fits, free_nodes
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.node_space import is_unplanned
 from dovetail.simulator.kernel.reservation_rows import Reservation
 from dovetail.simulator.kernel.reservations import spares
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     demand,
     hold,

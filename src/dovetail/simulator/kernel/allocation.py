@@ -9,8 +9,9 @@ import numpy as np
 from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
 from dovetail.simulator.kernel.bits import ONE, lowest_bits
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.reservation_rows import ShapeGroup
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     bitmap,
     change,

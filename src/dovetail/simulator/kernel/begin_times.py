@@ -7,8 +7,9 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import profile, rooms
 from dovetail.simulator.kernel.claims import GAIN_LOG
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.earliest import keep_earliest
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     candidate,
     claimants,

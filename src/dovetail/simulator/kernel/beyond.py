@@ -7,8 +7,9 @@ first 40,000 jobs 2.0 of 5.0 million need no look at the nodes any more, where e
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel.demand_rows import OptionRow
 from dovetail.simulator.kernel.promise_rows import Beyond
-from dovetail.simulator.kernel.rows import OptionRow, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import beyond, option, shape
 
 MOST = 32

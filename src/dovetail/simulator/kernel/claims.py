@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import profile, rooms
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.promise_rows import Candidate, Promise
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import candidate, claim, gain, large, node_set, option, small
 
 GAIN_LOG = 1024

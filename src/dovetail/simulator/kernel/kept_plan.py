@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import beyond, node_space, openings, plan_search
+from dovetail.simulator.kernel.demand_rows import Demand
 from dovetail.simulator.kernel.pass_opening import stand_in_order
 from dovetail.simulator.kernel.queue import position, seek
-from dovetail.simulator.kernel.rows import Demand, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import demand, first_holds, hold, node
 

@@ -7,8 +7,9 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Row, row_accessor
 from dovetail.domain.node_classes import CLASSES, NodeClassFacts
 from dovetail.simulator.kernel.admission import admissible, forget_spent, option_fits, spend
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.node_search import busy_time, is_better
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import WORST
 from dovetail.simulator.kernel.state import (
     demand,

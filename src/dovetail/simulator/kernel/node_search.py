@@ -9,7 +9,8 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import Word
 from dovetail.simulator.kernel.admission import admissible
 from dovetail.simulator.kernel.bits import trailing_zeros
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.demand_rows import Chunk
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     bitmap,
     kind,

@@ -8,7 +8,8 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.simulator.kernel.admission import admissible
 from dovetail.simulator.kernel.allocation import fits
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.demand_rows import Chunk
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules, score_one
 from dovetail.simulator.kernel.state import (
     demand,

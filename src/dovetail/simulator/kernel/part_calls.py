@@ -9,7 +9,8 @@ from __future__ import annotations
 from numba.types import float64, int64, void
 
 from dovetail.compiled.parts import part_call
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.demand_rows import Chunk
+from dovetail.simulator.kernel.rows import World
 
 # limits
 at_limit = part_call(World, "at_limit_part", int64, int64)

@@ -19,7 +19,8 @@ from dovetail.simulator.kernel import (
     planned,
     promises,
 )
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.demand_rows import Chunk
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import RULES
 
 world_at = row_at(World)

@@ -8,8 +8,9 @@ from typing import Any
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.admission import admissible, forget_spent, option_fits, spend
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.node_search import best_node, is_better
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import demand, job_facts, large, node, option, run_of, small
 
 

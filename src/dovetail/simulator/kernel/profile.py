@@ -7,8 +7,9 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import rooms
 from dovetail.simulator.kernel.allocation import fits
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.promise_rows import NodeSet, Step
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import node_set, step
 
 

@@ -7,7 +7,8 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import begin_times, claims, profile, rooms
 from dovetail.simulator.kernel.begin_times import ANEW
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.demand_rows import Chunk
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     claim,
     claimants,

@@ -11,8 +11,9 @@ import math
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.calendar import count_ready, nth_ready, refresh
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.reservation_rows import Reservation
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     NO_RESERVATION,
     demand,

@@ -17,6 +17,7 @@ from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
 from dovetail.simulator.kernel.account_rows import LimitLink, LimitUse, ShareRow, Tried
+from dovetail.simulator.kernel.demand_rows import Chunk, Demand, KindSet, OptionRow
 from dovetail.simulator.kernel.eligibility_rows import (
     ArrayRow,
     ArrayTask,
@@ -54,15 +55,11 @@ from dovetail.simulator.kernel.reservation_rows import (
 )
 from dovetail.simulator.kernel.rows import (
     Bitmap,
-    Chunk,
-    Demand,
     Event,
     KindRow,
-    KindSet,
     Level,
     Member,
     NodeRow,
-    OptionRow,
     Part,
     RunRow,
     Slot,

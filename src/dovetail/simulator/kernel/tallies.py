@@ -13,10 +13,11 @@ from dovetail.compiled.tables import Word
 from dovetail.simulator.kernel.allocation import fits, free_nodes
 from dovetail.simulator.kernel.bits import trailing_zeros
 from dovetail.simulator.kernel.closures import unused
+from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.node_space import is_unplanned
 from dovetail.simulator.kernel.releases import expected_end
 from dovetail.simulator.kernel.reservation_rows import ChunkShape, Reservation, Tally
-from dovetail.simulator.kernel.rows import Chunk, World
+from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     bitmap,
     hold,
