@@ -69,8 +69,8 @@ bench-slurm: $(VENV)/.dev  ## a real Slurm with and without Dovetail, half an ho
 bench-fidelity: $(VENV)/.dev  ## 2 x 1,000 jobs through a real Slurm and the simulator, half an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run fidelity
 
-fuzz: $(VENV)/.dev  ## spoilt input for every reader and fresh cases for the simulator, half an hour
-	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --cases 30000 --oracle-minutes 5
+fuzz: $(VENV)/.dev  ## spoilt input for every reader and fresh cases for tests, half an hour
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --cases 30000 --oracle-minutes 12
 
 clean:  ## remove the environment, caches and the demo's output
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,8 +13,9 @@ from hypothesis import is_hypothesis_test, settings
 
 from tests.fuzz.fresh_cases import SETTINGS
 
-# A loaded machine is no fault of the code: how long a case may take is not judged here.
-settings.register_profile("dovetail", deadline=None)
+# A loaded machine is no fault of the code: how long a case may take is not judged here. A change
+# is judged by the cases that others saw; fresh ones are for `make fuzz`.
+settings.register_profile("dovetail", deadline=None, derandomize=True, database=None)
 settings.load_profile("dovetail")
 
 # Each worker imports a million objects that stay; Python would look through them again and again.

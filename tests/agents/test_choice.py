@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,11 @@ from dovetail.agents.choice.cells import (
 )
 from dovetail.agents.choice.halving import choose
 from dovetail.agents.history import Site
-from dovetail.agents.players import LocalPlayers
-from dovetail.agents.replays import AHEAD, ReplayCell, Score, mean_score, rearranged
+from dovetail.agents.players import LocalPlayers, Task
+from dovetail.agents.replays import AHEAD, Measured, ReplayCell, Score, mean_score, rearranged
 from dovetail.agents.training import Lesson, train
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.job_groups import SIZES
 from dovetail.evaluation.run import Run
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from dovetail.policies.policy import Policy
@@ -129,6 +131,28 @@ def test_blocks_without_a_queue_say_nothing() -> None:
     found = mean_score([Score(-0.2, -0.4, (0.1, math.nan)), Score(math.nan, math.nan)])
     assert (found.wait, found.bsld, found.tails[0]) == (-0.2, -0.4, 0.1)
     assert found.worst_tail == 0.1
+
+
+class Told(LocalPlayers):
+    """Players that say what each order makes of the one cell there is: waits of its blocks."""
+
+    def __init__(self, waits: dict[str, list[float]]) -> None:
+        super().__init__([])
+        self.waits = waits
+
+    def play_each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Measured]]:
+        for number, (_, candidate) in enumerate(tasks):
+            blocks = np.log(np.tile(self.waits.get(candidate.order, [50_000.0] * 4), (2, 1)))
+            yield number, Measured(blocks, blocks, np.full(len(SIZES), np.nan))
+
+
+def test_who_leads_most_weeks_and_loses_the_worst_one_is_not_chosen() -> None:
+    usual, lucky = [1000.0, 1000.0, 1000.0, 9000.0], [600.0, 600.0, 600.0, 19_000.0]
+    ahead = [800.0, 800.0, 800.0, 7000.0]
+    one = number_cells([[cells()[0]]])
+    assert choose(one, "exact", Told({"saf": usual, "sjf": lucky})).best.order == "saf"
+    found = choose(one, "exact", Told({"saf": usual, "sjf": lucky, "saf-2": ahead}))
+    assert found.best.order == "saf-2"
 
 
 def learned(candidate: PolicyCandidate) -> Any:

@@ -21,7 +21,9 @@ def main() -> int:
     asked.add_argument("--seed", type=int, default=secrets.randbelow(1 << 31))
     asked.add_argument("--workers", type=int, default=2)
     asked.add_argument("--first", type=int, default=0, help="number of the first case")
-    asked.add_argument("--oracle-minutes", type=float, default=0.0, help="then the simulator")
+    asked.add_argument(
+        "--oracle-minutes", type=float, default=0.0, help="then fresh cases for tests"
+    )
     asked.add_argument("--case", type=int, help="run this case here, and show its traceback")
     given = asked.parse_args()
     if given.case is not None:

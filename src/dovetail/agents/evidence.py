@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.agents.replays import Measured, Score, counted_blocks
+from dovetail.agents.replays import Measured, Score, counted_blocks, mean_score, total_score
 from dovetail.domain.jobs import Floats
 
 RUN = 2
@@ -61,8 +61,7 @@ def weigh_blocks(sites: Sequence[tuple[Cells, Cells]]) -> BlockEvidence:
     """Ours and theirs of each site, cell by cell."""
     charged = _lead([_differences(*(_stack(part, "blocks") for part in site)) for site in sites])
     own = _lead([_differences(*(_stack(part, "own") for part in site)) for site in sites])
-    totals = [_total(*site) for site in sites]
-    total = Score(*np.mean(totals, axis=0).tolist()) if totals else NOTHING
+    total = mean_score([total_score(*site) for site in sites])
     return BlockEvidence(charged, own, total)
 
 
@@ -85,16 +84,6 @@ def _differences(ours: Floats, theirs: Floats) -> Floats:
     times = counted.sum(axis=0)
     some = times > 0
     found: Floats = sums[:, some] / times[some]
-    return found
-
-
-def _total(ours: Cells, theirs: Cells) -> Floats:
-    """Logarithms of ratios of what all who wait are charged, over all cells and blocks."""
-    a, b = (
-        np.log(np.mean([np.exp(cell.blocks).mean(axis=1) for cell in part], axis=0))
-        for part in (ours, theirs)
-    )
-    found: Floats = a - b
     return found
 
 

@@ -9,6 +9,9 @@ make one of them twice as good or bad. So what is measured is cut into blocks of
 submissions, and what counts is the mean logarithm of the ratios of what all who wait are charged in
 them (`charges`) to the same under a rival: each block counts alike, and noise is averaged away.
 Blocks in which nobody waits say nothing.
+
+That mean does not see what few bad weeks cost: a policy may lead it and let large jobs starve. So
+what is chosen leads by the plain total, too (`total_score`, `worse_score`).
 """
 
 from __future__ import annotations
@@ -140,6 +143,20 @@ def counted_blocks(ours: Floats, theirs: Floats) -> Bools:
     waits = np.exp(np.maximum(ours[..., 0, :], theirs[..., 0, :])) - CALM
     counted: Bools = waits >= CONGESTED
     return counted
+
+
+def total_score(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Score:
+    """Ratios of plain means over all cells and blocks; the worst weeks count most."""
+    a, b = (
+        np.log(np.mean([np.exp(cell.blocks).mean(axis=1) for cell in cells], axis=0))
+        for cells in (ours, theirs)
+    )
+    return Score(*(a - b).tolist())
+
+
+def worse_score(one: Score, other: Score) -> Score:
+    """Of each measure the worse; size classes as the first has them."""
+    return Score(max(one.wait, other.wait), max(one.bsld, other.bsld), one.tails)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,10 +118,13 @@ def shifts(draw: st.DrawFn) -> tuple[list[int], dict[int, int], dict[int, int]]:
 
 def fewest_changes(order: list[int], now: dict[int, int]) -> int:
     """By trying: so many jobs at least must move for the values to fall (tests only)."""
-    best = [1] * len(order)
+    best = [0] * len(order)
     for i, job in enumerate(order):
+        if now[job] - LOWEST < len(order) - 1 - i:
+            continue  # no values are left below it for the jobs that come after it
+        best[i] = 1
         for k in range(i):
-            if now[order[k]] - now[job] >= i - k:
+            if best[k] and now[order[k]] - now[job] >= i - k:
                 best[i] = max(best[i], best[k] + 1)
     return len(order) - max(best)
 

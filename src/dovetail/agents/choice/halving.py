@@ -26,7 +26,14 @@ from dovetail.agents.choice.candidates import (
 )
 from dovetail.agents.choice.cells import CellsOfSite
 from dovetail.agents.players import Players
-from dovetail.agents.replays import AHEAD, Measured, Score, mean_score
+from dovetail.agents.replays import (
+    AHEAD,
+    Measured,
+    Score,
+    mean_score,
+    total_score,
+    worse_score,
+)
 from dovetail.domain.errors import ConfigError
 
 SLURM = "slurm-multifactor"
@@ -129,16 +136,15 @@ class _Race:
         return mean_score(scores).worst_tail
 
     def score(self, candidate: PolicyCandidate, numbers: Sequence[int]) -> Score:
-        """Against the reference: the mean of each site's mean, so that sites count alike."""
-        of_sites = []
+        """Against the reference, by blocks or by totals, whichever is worse; sites count alike."""
+        blocks, totals = [], []
         for site in self.cells:
             own = [number for number in site.numbers if number in set(numbers)]
-            of_sites.append(
-                mean_score(
-                    [self.found[candidate, n].against(self.found[self.rival, n]) for n in own]
-                )
-            )
-        found = mean_score(of_sites)
+            ours = [self.found[candidate, number] for number in own]
+            theirs = [self.found[self.rival, number] for number in own]
+            blocks.append(mean_score([a.against(b) for a, b in zip(ours, theirs, strict=True)]))
+            totals.append(total_score(ours, theirs))
+        found = worse_score(mean_score(blocks), mean_score(totals))
         if math.isnan(found.wait):
             raise ConfigError(
                 "jobs hardly wait in the validation part, there is nothing to choose or to learn; "
