@@ -34,6 +34,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Links]:
+    return {page: Links(page) for page in site.rglob("*.html")}
+
+
 class Links(HTMLParser):
     """Where a page leads to, and the places in it that others can lead to."""
 
@@ -52,8 +57,7 @@ class Links(HTMLParser):
             self.fetched += [value for name in ("href", "src") if (value := given.get(name))]
 
 
-def test_no_link_of_the_site_is_dead(site: Path) -> None:
-    pages = {page: Links(page) for page in site.rglob("*.html")}
+def test_no_link_of_the_site_is_dead(pages: dict[Path, Links]) -> None:
     for page, links in pages.items():
         for target in links.targets:
             if re.match(r"(https?|mailto|data):", target):
@@ -65,9 +69,9 @@ def test_no_link_of_the_site_is_dead(site: Path) -> None:
                 assert anchor in pages[there].anchors, f"{page.name} links to {target}"
 
 
-def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
-    for page in site.rglob("*.html"):
-        away = [target for target in Links(page).fetched if re.match(r"(https?:)?//", target)]
+def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, Links]) -> None:
+    for page, links in pages.items():
+        away = [target for target in links.fetched if re.match(r"(https?:)?//", target)]
         assert away == [], page.name
 
 

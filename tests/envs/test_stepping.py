@@ -97,7 +97,7 @@ def straight(
     return answer_of(simulate(trace, cluster, base, place, Backfill.EASY, estimates, HISTORY))
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=120)
 @given(
     case=cases().map(Case.unregulated),
     order=st.sampled_from(ORDERS),

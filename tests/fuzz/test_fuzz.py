@@ -61,7 +61,7 @@ def test_a_worker_that_dies_or_hangs_is_a_failure_of_its_case(
         begin + f"if sys.argv[2] == '0':\n    {code}\n" + begin.replace("begin", "good")
     )
     monkeypatch.setattr(fuzz, "ROOT", tmp_path)
-    monkeypatch.setattr(fuzz, "START", 3.0)
+    monkeypatch.setattr(fuzz, "START", 8.0)
     report = fuzz.run_cases(seed=0, first=0, cases=2, workers=1)
     assert [(failure.number, failure.how) for failure in report.failures] == [(0, outcome)]
     assert report.outcomes["good"] == 1

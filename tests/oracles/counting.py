@@ -36,13 +36,13 @@ class Running:
     start: float
     length: float
 
-    @property
-    def end(self) -> float:
-        return self.start + self.job.run
+    def __post_init__(self) -> None:
+        self.end = self.start + self.job.run
+        self.believed_end = self.start + self.length
 
-    @property
-    def believed_end(self) -> float:
-        return self.start + self.length
+    def extend(self) -> None:
+        self.length *= 2
+        self.believed_end = self.start + self.length
 
 
 class Profile:
@@ -109,7 +109,7 @@ class Machine:
         self.ended |= bool(ended)
         for job in self.running:
             if job.believed_end <= now:
-                job.length *= 2
+                job.extend()
                 self.extended = True
         return sorted(ended, key=lambda job: job.job.row)
 

@@ -29,13 +29,19 @@ def name_of(module: ModuleType) -> str:
 
 def code_in(module: ModuleType) -> Iterator[str]:
     """Paragraphs of docstrings that are Python, and no examples for doctest."""
-    tree = ast.parse(source_of(module))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            text = ast.get_docstring(node) or ""
-            for paragraph in text.split("\n\n")[1:]:
-                if ">>>" not in paragraph and is_code(dedent(paragraph)):
-                    yield dedent(paragraph)
+    for node in documented(ast.parse(source_of(module))):
+        text = ast.get_docstring(node) or ""
+        for paragraph in text.split("\n\n")[1:]:
+            if ">>>" not in paragraph and is_code(dedent(paragraph)):
+                yield dedent(paragraph)
+
+
+def documented(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterator[Any]:
+    """It, and classes and functions in it: expressions have no docstrings and are many."""
+    yield node
+    for inner in node.body:
+        if isinstance(inner, ast.ClassDef | ast.FunctionDef):
+            yield from documented(inner)
 
 
 DOES = (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.compiled.parts import OptionalPart
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import dtype_of, new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
@@ -47,6 +47,8 @@ from dovetail.simulator.shapes import shape_tables
 from dovetail.simulator.wishes import settle_wishes
 
 Table = NDArray[Any]
+
+WORLD_COLUMNS = frozenset(dtype_of(rows.World).names or ())
 
 
 class Tables:
@@ -174,9 +176,8 @@ class Tables:
         self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(3)
 
         self.world = new_table(rows.World, 1)
-        for name, table in vars(self).items():
-            if name in (self.world.dtype.names or ()):
-                self.world[name] = table.ctypes.data
+        for name in WORLD_COLUMNS & vars(self).keys():
+            self.world[name] = getattr(self, name).ctypes.data
         self.world["now"] = jobs.submit[0]
         self.world["assigned_at"] = -np.inf
         self.world["job_count"] = len(jobs)

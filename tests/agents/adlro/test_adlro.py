@@ -107,7 +107,9 @@ def test_every_network_trains_and_plays(name: str) -> None:
     dqn = DqnConfig(steps=400, environments=4, warm_up=64, batch=16, prioritised=name == "cnn",
                     duelling=name != "types", returns=3)  # fmt: skip
     kept: list[float] = []
-    done = train_adlro(AdlroConfig(name, SMALL, dqn, looks=2), keep=lambda b: kept.append(b.best))
+    done = train_adlro(
+        AdlroConfig(name, SMALL, dqn, looks=2, episodes=32), keep=lambda b: kept.append(b.best)
+    )
     played = play_pool(AssignmentPool(SMALL, range(3)), by_network(done.network))
     assert np.all(np.isfinite(played.completion_time))
     assert done.best == min(done.start, *done.looks) == kept[-1]

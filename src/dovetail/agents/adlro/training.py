@@ -21,8 +21,9 @@ from dovetail.envs.gpu_assignment.batch import AssignmentPool, GpuAssignmentBatc
 from dovetail.envs.gpu_assignment.by_type import gpu_actions, type_choices
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 
-TRAINING_SEEDS = range(512)
 VALIDATION_SEEDS = range(5_000, 5_040)
+"""Those from 0 on are for training."""
+
 TEST_SEEDS = range(10_000, 10_020)
 """Episodes that no training sees."""
 
@@ -36,6 +37,7 @@ class AdlroConfig:
     dqn: DqnConfig = field(default_factory=DqnConfig)
     guide: str = "index"  # the rule behind guided exploration
     looks: int = 20  # times that the network is tried on validation episodes
+    episodes: int = 512  # that are drawn to learn from
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def train_adlro(
     `keep` gets every best so far, so that an interruption loses nothing.
     """
     torch.set_num_threads(1)
-    batch = GpuAssignmentBatch(AssignmentPool(config.task, TRAINING_SEEDS), config.dqn.environments)
+    drawn = AssignmentPool(config.task, range(config.episodes))
+    batch = GpuAssignmentBatch(drawn, config.dqn.environments)
     held_back = AssignmentPool(config.task, VALIDATION_SEEDS)
     rule = HEURISTICS[config.guide](config.task)
     learner = DqnLearner(

@@ -16,6 +16,7 @@ An action that the mask does not allow is an error, or waits with `illegal_actio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import gymnasium
@@ -44,8 +45,7 @@ class GpuAssignment(gymnasium.Env[Seen, np.int64]):
         illegal_actions: IllegalActions | str = IllegalActions.ERROR,
     ) -> None:
         self._waits = IllegalActions(illegal_actions) is IllegalActions.WAIT
-        pool = AssignmentPool(config or GpuAssignmentConfig(), seeds)
-        self.batch = GpuAssignmentBatch(pool)
+        self.batch = GpuAssignmentBatch(_pool(config, seeds))
         self.observation_space: gymnasium.Space[Any]
         self.observation_space, self.action_space = _spaces(self.batch)
         self._begun = False
@@ -96,9 +96,21 @@ class GpuAssignmentVector(BatchVectorEnv):
         seeds: Sequence[int] = range(POOL),
         copy: bool = True,
     ) -> None:
-        pool = AssignmentPool(config or GpuAssignmentConfig(), seeds)
-        batch = GpuAssignmentBatch(pool, num_envs)
+        batch = GpuAssignmentBatch(_pool(config, seeds), num_envs)
         super().__init__(batch, *_spaces(batch), copy=copy)
+
+
+def _pool(config: GpuAssignmentConfig | None, seeds: Sequence[int]) -> AssignmentPool:
+    return _usual_pool() if (config, seeds) == (None, range(POOL)) else _new_pool(config, seeds)
+
+
+@cache  # drawing its episodes takes a second, and environments may share them
+def _usual_pool() -> AssignmentPool:
+    return _new_pool(None, range(POOL))
+
+
+def _new_pool(config: GpuAssignmentConfig | None, seeds: Sequence[int]) -> AssignmentPool:
+    return AssignmentPool(config or GpuAssignmentConfig(), seeds)
 
 
 def _spaces(batch: GpuAssignmentBatch) -> tuple[spaces.Dict, spaces.Discrete]:
