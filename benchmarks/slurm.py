@@ -39,7 +39,7 @@ from benchmarks.slurm_run import Record, Setup, run_once
 from benchmarks.slurm_site import cluster
 from dovetail.domain.promises import Promises
 from dovetail.live.model.mode import Mode
-from dovetail.live.twin.order import Order, slurm_order
+from dovetail.live.twin.order import Order, order_of, slurm_order
 from dovetail.policies.ordering import SHIPPED_NAME
 from dovetail.policies.policy import Policy
 from tests.live.slurm import Accounting, Options, why_not
@@ -171,8 +171,7 @@ def _side(jobs: tuple[Work, ...], record: Record, order: Order) -> dict[str, Any
 
 
 def _order(policy: str) -> Order:
-    ordering, placement, _ = Policy.parse(policy).parts()
-    return Order(ordering, placement)
+    return order_of(Policy.parse(policy))
 
 
 def _say(text: str) -> None:

@@ -14,7 +14,6 @@ import pytest
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import (
     PolicyCandidate,
-    heuristics,
     orders,
     reference,
     variants,
@@ -26,7 +25,7 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
-from dovetail.agents.choice.halving import choose
+from dovetail.agents.choice.halving import choose, choose_limits
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers, Task
 from dovetail.agents.replays import AHEAD, Measured, ReplayCell, Score, mean_score, rearranged
@@ -106,15 +105,14 @@ def test_every_order_meets_every_estimate_and_variants_keep_the_order() -> None:
     assert {one.estimates for one in orders("limit")} == {"limit"}
 
 
-def test_the_choice_is_the_best_heuristic_unless_one_is_clearly_ahead_of_saf() -> None:
+def test_the_choice_is_saf_unless_a_candidate_is_clearly_ahead_of_it() -> None:
     found = cells()
     numbers = number_cells([found[:3], found[3:]])
     with LocalPlayers(found) as players:
         choice = choose(numbers, "exact", players)
     gains = [score.gain for _, score in choice.table]
-    usual = [row for row in choice.table if row[0] in set(heuristics("exact"))]
     clearly = gains[0] <= -AHEAD
-    assert choice.best == (choice.table[0][0] if clearly else usual[0][0])
+    assert choice.best == (choice.table[0][0] if clearly else reference("exact"))
     assert gains == sorted(gains)
     assert gains[0] <= 0.0
     assert 0.0 in gains
@@ -134,7 +132,7 @@ def test_blocks_without_a_queue_say_nothing() -> None:
 
 
 class Told(LocalPlayers):
-    """Players that say what each order makes of the one cell there is: waits of its blocks."""
+    """Players that say what an order, or estimates, make of the one cell there is: its waits."""
 
     def __init__(self, waits: dict[str, list[float]]) -> None:
         super().__init__([])
@@ -142,7 +140,8 @@ class Told(LocalPlayers):
 
     def play_each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Measured]]:
         for number, (_, candidate) in enumerate(tasks):
-            blocks = np.log(np.tile(self.waits.get(candidate.order, [50_000.0] * 4), (2, 1)))
+            told = self.waits.get(candidate.estimates) or self.waits.get(candidate.order)
+            blocks = np.log(np.tile(told or [50_000.0] * 4, (2, 1)))
             yield number, Measured(blocks, blocks, np.full(len(SIZES), np.nan))
 
 
@@ -153,6 +152,16 @@ def test_who_leads_most_weeks_and_loses_the_worst_one_is_not_chosen() -> None:
     assert choose(one, "exact", Told({"saf": usual, "sjf": lucky})).best.order == "saf"
     found = choose(one, "exact", Told({"saf": usual, "sjf": lucky, "saf-2": ahead}))
     assert found.best.order == "saf-2"
+
+
+def test_limits_are_believed_as_they_are_unless_less_belief_is_clearly_ahead() -> None:
+    one, saf = number_cells([[cells()[0]]]), reference("predicted")
+    level = Told({"limit": [1000.0] * 4, "limit:power=0.5": [950.0] * 4})
+    assert choose_limits(one, saf, level) == saf
+    ahead = Told({"limit": [1000.0] * 4, "limit:power=0.5": [500.0] * 4})
+    assert choose_limits(one, saf, ahead) == replace(saf, limits="limit:power=0.5")
+    arrivals = replace(saf, order="fcfs")
+    assert choose_limits(one, arrivals, ahead) == arrivals  # it goes by no estimate
 
 
 def learned(candidate: PolicyCandidate) -> Any:
@@ -212,6 +221,10 @@ def test_a_chosen_policy_goes_by_the_estimates_that_it_was_chosen_with(tmp_path:
     save_checkpoint(folder, PolicyCandidate("sjf", LUCKY, "lifetime").checkpoint({}))
     policy = Policy(str(folder))
     assert (policy.told("predicted"), policy.told("limit")) == (LUCKY, "limit")
+    halved = PolicyCandidate("sjf", LUCKY, "lifetime", "limit:power=0.5")
+    save_checkpoint(tmp_path / "halved", halved.checkpoint({}))
+    assert Policy(str(tmp_path / "halved")).told("limit") == "limit:power=0.5"
+    assert Policy(str(tmp_path / "halved")).told("exact") == "exact"
     assert Policy("saf").told("predicted") == "predicted"
     run = Run.of(TRACE, HERE.cluster, policy, "predicted")
     schedule = run.replay()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError, TraceError, UnknownName
 from dovetail.domain.jobs import Floats, JobColumns
 from dovetail.domain.trace import Trace
+from dovetail.evaluation.run import Run
 from dovetail.prediction.estimates import make_estimates
+from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 
 def trace(run: list[float], limit: list[float] | None = None) -> Trace:
@@ -27,6 +32,30 @@ def test_exact_estimates_are_the_run_times_but_at_least_a_second() -> None:
 
 def test_limits_are_what_the_users_asked_for() -> None:
     assert seconds(trace([5, 60], [0.5, 3600]), "limit").tolist() == [1, 3600]
+
+
+def test_an_order_may_believe_limits_less_while_reservations_keep_them() -> None:
+    told = make_estimates(trace([1, 2], [3600, 400]), "limit:power=0.5")
+    assert told.name == "limit:power=0.5"
+    assert told.seconds.tolist() == [60.0, 20.0]
+    assert told.reserve.tolist() == [3600.0, 400.0]
+    assert make_estimates(trace([1, 2], [3600, 400]), "limit:power=1").name == "limit"
+
+
+@pytest.mark.parametrize("spec", ["limit:0.5", "limit:power=0", "limit:power=2", "limit:power=nan"])
+def test_a_power_that_makes_no_sense_is_refused(spec: str) -> None:
+    with pytest.raises(ConfigError, match="no power above 0 and at most 1"):
+        make_estimates(trace([1], [60]), spec)
+
+
+def test_saf_by_half_believed_limits_is_the_order_that_counts_sizes_twice() -> None:
+    drawn = synthesize(WORKLOADS["helios"], jobs=400, seed=3, load=1.3, cluster_gpus=64)
+    limit = 600.0 * np.ceil(drawn.jobs.run / 600)
+    limited = replace(drawn, jobs=replace(drawn.jobs, limit=limit))
+    cluster = Cluster.parse("8x8")
+    ours = Run.of(limited, cluster, "saf", "limit:power=0.5").replay()
+    theirs = Run.of(limited, cluster, "saf-2", "limit").replay()
+    assert np.array_equal(ours.start, theirs.start)
 
 
 def test_a_few_jobs_without_a_limit_get_the_longest_of_their_partition_and_are_counted() -> None:
@@ -117,7 +146,7 @@ def test_the_name_says_the_kind_and_its_sigma() -> None:
     "spec", ["", "exakt", "noisy", "noisy:", "noisy:x", "noisy:-1", "noisy:inf"]
 )
 def test_a_wrong_spec_is_answered_with_what_to_write(spec: str) -> None:
-    with pytest.raises(ConfigError, match=r"write exact, limit, noisy:0\.5"):
+    with pytest.raises(ConfigError, match=r"write exact, limit, limit:power=0\.5"):
         make_estimates(trace([5]), spec)
 
 

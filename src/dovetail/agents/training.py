@@ -31,7 +31,7 @@ from dovetail.agents.choice.cells import (
     number_cells,
     open_history,
 )
-from dovetail.agents.choice.halving import SLURM, choose
+from dovetail.agents.choice.halving import SLURM, choose, choose_limits
 from dovetail.agents.engines import Engine
 from dovetail.agents.gate import GateVerdict, judge
 from dovetail.agents.history import Site, facts, refuse_other
@@ -46,6 +46,7 @@ from dovetail.policies.learned.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
+from dovetail.prediction.estimates import has_limits
 
 LEARNING, HANDED = "learning", "handed"
 OTHER_SEED = 1_000_003
@@ -153,7 +154,9 @@ def _cells(
 
 def _candidate(card: Mapping[str, Any]) -> PolicyCandidate:
     chosen = card["choice"]
-    return PolicyCandidate(chosen["order"], chosen["estimates"], chosen["placement"])
+    return PolicyCandidate(
+        chosen["order"], chosen["estimates"], chosen["placement"], chosen.get("limits", "")
+    )
 
 
 def _choose(
@@ -165,8 +168,16 @@ def _choose(
     promised: float,
 ) -> dict[str, Any]:
     cells, numbers = _cells(histories, config, choice_cells)
+    limited = [
+        of_site
+        for of_site, history in zip(numbers, histories, strict=True)
+        if has_limits(history.trace)
+    ]
     with engine(cells, workers) as players:
-        return choose(numbers, config.estimates, players, report, promised).facts()
+        found = choose(numbers, config.estimates, players, report, promised)
+        if limited:
+            found = replace(found, best=choose_limits(limited, found.best, players, report))
+        return found.facts()
 
 
 def _judge(

@@ -23,8 +23,8 @@ from dovetail.domain.registry import Registry
 from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
 from dovetail.policies.placement import OWN, PLACEMENTS
 
-PREDICTED = "predicted"
-"""The kind of estimates of which a trained policy may have its own statistics."""
+PREDICTED, LIMIT = "predicted", "limit"
+"""Kinds of estimates that a trained policy may have its own way with."""
 
 BACKFILLS: Registry[BackfillRule] = Registry(
     "backfill", {part.value: part for part in (*Backfill, SlurmBackfill())}
@@ -114,16 +114,17 @@ class Policy:
     def told(self, estimates: str) -> str:
         """What it goes by where estimates of this kind are asked for.
 
-        Plain `predicted` leaves open what of a prediction is used. A trained policy was chosen
-        together with that, and keeps it.
+        Plain `predicted` leaves open what of a prediction is used, `limit` how far limits are
+        believed. A trained policy was chosen together with that, and keeps it.
         """
         folder = checkpoint_folder(self.order) if self.ordering is None else None
-        if estimates != PREDICTED or folder is None:
+        if estimates not in (PREDICTED, LIMIT) or folder is None:
             return estimates
         from dovetail.policies.learned.checkpoint import load_checkpoint
 
-        own = load_checkpoint(folder).estimates
-        return own if own.startswith(f"{PREDICTED}:") else estimates
+        trained = load_checkpoint(folder)
+        own = trained.estimates if estimates == PREDICTED else trained.limits
+        return own if own.startswith(f"{estimates}:") else estimates
 
     def carried(self) -> Policy:
         """The same with all its parts in it: for another machine, which has no such folder."""

@@ -1,6 +1,7 @@
 """What the scheduler is told about run times: the truth, the user's limit, noise, a prediction.
 
 make_estimates(trace, "limit")
+make_estimates(trace, "limit:power=0.5")    # an order believes limits less than sizes
 make_estimates(trace, "predicted")
 make_estimates(trace, "predicted:history,order=mean,reserve=q90")
 """
@@ -20,9 +21,11 @@ from dovetail.prediction.predictors import predict
 from dovetail.prediction.request import Request
 
 _FORMS = (
-    "write exact, limit, noisy:0.5 (any sigma of 0 or more), predicted, or "
-    "predicted:PREDICTOR,order=WHAT,reserve=WHAT"
+    "write exact, limit, limit:power=0.5 (above 0, at most 1), noisy:0.5 (any sigma of 0 or "
+    "more), predicted, or predicted:PREDICTOR,order=WHAT,reserve=WHAT"
 )
+
+LIMIT = "limit"
 
 FEW = 0.5
 """Share of jobs without a limit up to which `limit` goes by the partition's longest."""
@@ -32,8 +35,9 @@ def make_estimates(trace: Trace, spec: str, seed: int = 0) -> Estimates:
     """Estimates of one kind for every job of a trace; `seed` matters to `noisy` only."""
     if spec == "exact":
         return Estimates(spec, np.maximum(trace.jobs.run, SHORTEST))
-    if spec == "limit":
-        return _limits(trace)
+    if spec.partition(":")[0] == LIMIT:
+        power = limit_power(spec)
+        return half_believed(_limits(trace), power)
     if spec == "predicted" or spec.startswith("predicted:"):
         asked = Request.parse(spec)
         return estimates_from(predict(trace.jobs, asked.predictor), asked)
@@ -48,6 +52,35 @@ def default_estimates(trace: Trace) -> str:
     return "predicted" if np.isnan(trace.jobs.limit).any() else "limit"
 
 
+def has_limits(trace: Trace) -> bool:
+    """Whether enough jobs have one for `limit` to be asked for."""
+    return int(np.isnan(trace.jobs.limit).sum()) <= FEW * len(trace)
+
+
+def limit_power(spec: str) -> float:
+    """The number of `limit:power=0.5`; 1 where none is written."""
+    try:
+        power = 1.0 if spec == LIMIT else float(spec.removeprefix(f"{LIMIT}:power="))
+    except ValueError:
+        power = math.nan
+    if not 0 < power <= 1:
+        raise ConfigError(f"estimates {spec!r}: no power above 0 and at most 1; {_FORMS}")
+    return power
+
+
+def half_believed(limits: Estimates, power: float) -> Estimates:
+    """The order goes by a power of the limits, reservations by the limits themselves.
+
+    Users ask for the longest that is allowed. By a power below 1 such limits count less against the
+    size of a job: SAF by `limit^0.5` is the order of limit times the square of the size.
+    """
+    if power == 1.0:
+        return limits
+    seconds = np.maximum(limits.seconds**power, SHORTEST)
+    name = f"{LIMIT}:power={power:g}"
+    return Estimates(name, seconds, limits.reserve, limits.spread, limits.notes)
+
+
 def estimates_from(forecast: Distribution, asked: Request) -> Estimates:
     """What is told of predictions that have been made: many requests can share them."""
     order, reserve = asked.order.of(forecast), asked.reserve.of(forecast)
@@ -59,13 +92,13 @@ def _limits(trace: Trace) -> Estimates:
     limit = trace.jobs.limit.copy()
     unknown = np.isnan(limit)
     count = int(unknown.sum())
-    if count > FEW * len(trace):
+    if not has_limits(trace):
         raise TraceError(
             f"{trace.name}: {count} of {len(trace)} jobs have no time limit; "
             "use the estimates noisy:1 or predicted instead of limit"
         )
     if not count:
-        return Estimates("limit", np.maximum(limit, SHORTEST))
+        return Estimates(LIMIT, np.maximum(limit, SHORTEST))
     longest = float(np.nanmax(limit))
     partition = trace.jobs.partition.codes
     for code in np.unique(partition[unknown]):
@@ -74,7 +107,7 @@ def _limits(trace: Trace) -> Estimates:
         limit[same & unknown] = known.max() if len(known) else longest
     jobs = "1 job has" if count == 1 else f"{count:,} jobs have"
     note = f"{jobs} no time limit: the longest limit of the partition is taken"
-    return Estimates("limit", np.maximum(limit, SHORTEST), notes=(note,))
+    return Estimates(LIMIT, np.maximum(limit, SHORTEST), notes=(note,))
 
 
 def sigma_of(spec: str, forms: str = _FORMS) -> float:

@@ -11,7 +11,7 @@ from dovetail.domain.estimates import Estimates
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle import selection
 from dovetail.live.cycle.decider import Decider
-from dovetail.live.cycle.queue_window import by_limit, queue_window_of
+from dovetail.live.cycle.queue_window import by_limit, queue_window_of, told_by_limit
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition
 from dovetail.policies.ordering import ORDERINGS
@@ -189,6 +189,11 @@ def test_many_kinds_of_nodes_are_told_apart_by_gpus_alone() -> None:
 
 def test_a_job_without_a_limit_is_taken_to_run_a_day() -> None:
     assert by_limit([waiting(1, limit=float("nan")), waiting(2, limit=60)]).tolist() == [86400, 60]
+
+
+def test_limits_that_a_policy_believes_less_are_told_so() -> None:
+    told = told_by_limit([waiting(1, limit=3600), waiting(2, limit=400)], 0.0, power=0.5)
+    assert (told.seconds.tolist(), told.reserve.tolist()) == ([60, 20], [3600, 400])
 
 
 def test_an_empty_queue_gives_an_empty_decision() -> None:

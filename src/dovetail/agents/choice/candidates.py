@@ -11,6 +11,7 @@ from dovetail.policies.learned.checkpoint import Checkpoint
 from dovetail.policies.learned.families import Learned
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
+from dovetail.prediction.estimates import LIMIT
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request, Summary
 
@@ -30,6 +31,7 @@ BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "wfp3", "unicep")
 ORDER = ("log-mean", "mean", "median", "q80", "gittins", "smith")
 RESERVE = ("q80", "median", "q90")
 PLACEMENT = ("best-fit", "lifetime")
+LIMIT_POWERS = (1.0, 0.667, 0.5)
 """The first of each is the usual one."""
 
 
@@ -40,13 +42,14 @@ class PolicyCandidate:
     order: str
     estimates: str
     placement: str
+    limits: str = ""  # what it goes by where it is told limits; empty: these
 
     def policy(self, name: str) -> Learned:
         return Learned(replace(ORDERINGS[self.order], name=name), PLACEMENTS[self.placement])
 
     def checkpoint(self, card: dict[str, object]) -> Checkpoint:
         arrays = {"order": np.array(self.order), "placement": np.array(self.placement)}
-        return Checkpoint("choice", arrays, card, self.estimates)
+        return Checkpoint("choice", arrays, card, self.estimates, self.limits)
 
     def __str__(self) -> str:
         if not is_predicted(self.estimates):
@@ -92,6 +95,12 @@ def variants(candidate: PolicyCandidate) -> Iterator[PolicyCandidate]:
         for summary in RESERVE:
             spec = _spec(candidate.estimates, asked.order.name, summary)
             yield replace(candidate, estimates=spec, placement=placement)
+
+
+def beliefs(candidate: PolicyCandidate) -> Iterator[PolicyCandidate]:
+    """The same order and placement by limits that are believed, less believed, and hardly."""
+    for power in LIMIT_POWERS if candidate.order in BY_ESTIMATE else LIMIT_POWERS[:1]:
+        yield replace(candidate, estimates=LIMIT if power == 1.0 else f"{LIMIT}:power={power:g}")
 
 
 def _spec(estimates: str, order: str, reserve: str) -> str:

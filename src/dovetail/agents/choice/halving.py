@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dovetail.agents.choice.candidates import (
     PolicyCandidate,
+    beliefs,
     heuristics,
     orders,
     reference,
@@ -61,10 +62,10 @@ class ChoiceProgress:
 
 @dataclass(frozen=True, slots=True)
 class PolicyChoice:
-    """The best candidate if it is clearly ahead of SAF; else the best heuristic as usually run.
+    """The best candidate if it is clearly ahead of SAF; else SAF as it is usually run.
 
-    Estimates and placements that led by less on one part of a trace lost on the next: on PAI the
-    leader by 5 % waited 26 % longer than plain SAF.
+    What led by less on one part of a trace lost on the next: on PAI the leader by 5 % waited 26 %
+    longer than plain SAF.
     """
 
     best: PolicyCandidate
@@ -76,6 +77,7 @@ class PolicyChoice:
             "order": self.best.order,
             "placement": self.best.placement,
             "estimates": self.best.estimates,
+            "limits": self.best.limits,
             "table": [
                 {
                     "candidate": str(candidate),
@@ -180,9 +182,28 @@ def choose(
         kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(promised)]
         ranked = kept if slurm in kept else [*kept, slurm]
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
-    plain = next(one for one in ranked if one in set(heuristics(estimates)))
+    usual = [one for one in ranked if one in set(heuristics(estimates))]
+    plain = race.rival if race.rival in usual else usual[0]  # SAF may break a promise
     clearly = table[0][1].gain <= -AHEAD  # scores are against the reference
     return PolicyChoice(ranked[0] if clearly else plain, table)
+
+
+def choose_limits(
+    cells: Sequence[CellsOfSite],
+    chosen: PolicyCandidate,
+    players: Players,
+    report: Callable[[ChoiceProgress], None] = lambda progress: None,
+) -> PolicyCandidate:
+    """The same, with how far it believes limits where it is told these.
+
+    cells: of sites whose jobs have limits. As they are, unless less belief is clearly ahead.
+    """
+    believed, *others = beliefs(chosen)
+    race = _Race(cells, players, believed, report)
+    everywhere = [number for site in cells for number in site.numbers]
+    best = race.rank(others, everywhere)[0]
+    clearly = race.score(best, everywhere).gain <= -AHEAD
+    return replace(chosen, limits=best.estimates) if clearly else chosen
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
 from dovetail.live.backends.base import Backend, BackendError
@@ -19,7 +20,7 @@ from dovetail.live.cycle.decider import Decider
 from dovetail.live.cycle.estimates import JournalPredictor
 from dovetail.live.cycle.plan import CyclePlan, Decides, make_plan
 from dovetail.live.cycle.policy import load_policy, model_trained
-from dovetail.live.cycle.queue_window import Estimate
+from dovetail.live.cycle.queue_window import Estimate, told_by_limit
 from dovetail.live.cycle.report import CycleReport, Waits
 from dovetail.live.cycle.round import CycleRound, TwinComparison, cycle_of, glimpse_of, report_of
 from dovetail.live.cycle.sentence import sentence_of
@@ -32,6 +33,7 @@ from dovetail.live.ledger.unmarked import UnmarkedFactors
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
 from dovetail.policies.policy import Policy
+from dovetail.prediction.estimates import limit_power
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.telemetry.monitor import NodeReading
 
@@ -230,10 +232,10 @@ class LiveController:
                 ) from error
         return self._decider
 
-    def _estimate(self, policy: Policy) -> Estimate | None:
-        """Run times predicted from what the journal saw, where that is wanted; None: limits."""
+    def _estimate(self, policy: Policy) -> Estimate:
+        """Run times predicted from what the journal saw, where that is wanted; else limits."""
         if not is_predicted(self.config.estimates):
-            return None
+            return partial(told_by_limit, power=limit_power(policy.told(self.config.estimates)))
         past = self.journal.past
         ended = past.ended(past.last_wall() - self.config.twin.days * 24 * HOUR)
         return JournalPredictor(ended, policy.told(self.config.estimates))

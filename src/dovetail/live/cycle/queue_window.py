@@ -35,6 +35,7 @@ from dovetail.live.cycle.gpu_speeds import GpuSpeeds
 from dovetail.live.cycle.running_pieces import RunningPiece, pieces_of
 from dovetail.live.cycle.waiting_table import SEVERAL, WaitingColumns, WaitingTable
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition, Snapshot
+from dovetail.prediction.estimates import LIMIT, half_believed
 from dovetail.simulator import Window
 from dovetail.simulator.layout import MAX_KINDS, kinds_of
 
@@ -209,9 +210,9 @@ def _coarse(cluster: Cluster) -> Cluster:
     )
 
 
-def told_by_limit(jobs: Sequence[LiveJob], now: float) -> Estimates:
-    """The users' limits as estimates, whatever the time."""
-    return Estimates("limit", by_limit(jobs))
+def told_by_limit(jobs: Sequence[LiveJob], now: float, power: float = 1.0) -> Estimates:
+    """The users' limits as estimates, whatever the time; an order may go by a power of them."""
+    return half_believed(Estimates(LIMIT, by_limit(jobs)), power)
 
 
 def by_limit(jobs: Sequence[LiveJob]) -> Floats:

@@ -9,6 +9,7 @@ from dovetail.domain.policy import BackfillRule, Ordering, Placement, SlurmBackf
 from dovetail.policies.configured import configured_policy
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import Policy
+from dovetail.prediction.estimates import LIMIT, limit_power
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,13 @@ class Order:
     ordering: Ordering
     placement: Placement
     backfill: BackfillRule = field(default_factory=SlurmBackfill)
+    limit_power: float = 1.0  # of the limits that it goes by
+
+
+def order_of(policy: Policy) -> Order:
+    """A policy on a Slurm with its usual backfill."""
+    ordering, placement, _ = policy.parts()
+    return Order(ordering, placement, limit_power=limit_power(policy.told(LIMIT)))
 
 
 def slurm_order(cluster: Cluster) -> Order:

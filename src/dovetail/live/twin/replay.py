@@ -19,6 +19,7 @@ from dovetail.live.twin.order import Order
 from dovetail.live.twin.pauses import pause_of
 from dovetail.policies.ordering.index import order_alone
 from dovetail.prediction import HISTORY
+from dovetail.prediction.estimates import LIMIT, half_believed
 from dovetail.simulator import Window, simulate_window, warm_window
 
 LEAST_JOBS = 10
@@ -97,7 +98,7 @@ class WindowReplay:
             order.ordering,
             order.placement,
             order.backfill,
-            Estimates("limit", limit + self.pause),
+            half_believed(Estimates(LIMIT, limit + self.pause), order.limit_power),
             HISTORY,
         )
 

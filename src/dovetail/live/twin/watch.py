@@ -19,7 +19,7 @@ from dovetail.live.model.site import SiteSettings
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.live.twin.comparison import Twin, summarised
 from dovetail.live.twin.model_drift import model_drift
-from dovetail.live.twin.order import Order, slurm_order
+from dovetail.live.twin.order import order_of, slurm_order
 from dovetail.live.twin.promise_watch import look_at_promises
 from dovetail.live.twin.replay import TwinWaits, twin_waits
 from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
@@ -52,13 +52,12 @@ def _waits(
     mode: Mode = Mode.SHADOW,
 ) -> TwinWaits:
     """`waiting`: the queue as it is, where that is known, and the mode in which it waits."""
-    ordering, placement, _ = load_policy(config.policy).parts()
     # Jobs of a day before are read as well: they ran or waited when the window begins.
     usual = UsualRun.of_ended(past.ended(since - DAY, until))
     unfinished = unfinished_runs(usual, past.unended(), waiting, until, mode)
     recorded = recorded_schedule(past, since - DAY, until, unfinished, without_gpus=True)
     recorded = replace(recorded, cluster=site.added_to(recorded.cluster))
-    order = Order(ordering, placement)
+    order = order_of(load_policy(config.policy))
     return twin_waits(recorded, since, order, slurm_order(recorded.cluster), until)
 
 

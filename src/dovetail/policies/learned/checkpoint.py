@@ -34,6 +34,9 @@ KIND = "kind"
 ESTIMATES = "estimates"
 """Name of the array that says what of run times the policy goes by, if it says so."""
 
+LIMITS = "limits"
+"""Name of the array that says how far it believes limits, if it says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -43,6 +46,7 @@ class Checkpoint:
     arrays: Mapping[str, NDArray[Any]]
     card: Mapping[str, Any]
     estimates: str = ""  # such as "predicted:mixture,order=mean,reserve=q80"; empty: any
+    limits: str = ""  # where it is told limits, such as "limit:power=0.5"; empty: as they are
 
     def policy(self, name: str) -> Learned:
         return MODELS[self.kind](self.arrays, name)
@@ -53,14 +57,15 @@ def load_checkpoint(folder: Path, models: Models = MODELS) -> Checkpoint:
     arrays = read_arrays(folder / WEIGHTS_FILE)
     if KIND not in arrays:
         raise ConfigError(f"{folder}: not a readable checkpoint: {WEIGHTS_FILE} has no {KIND!r}")
-    kind, estimates = str(arrays.pop(KIND)), str(arrays.pop(ESTIMATES, ""))
+    kind = str(arrays.pop(KIND))
+    estimates, limits = (str(arrays.pop(name, "")) for name in (ESTIMATES, LIMITS))
     card = read_card(folder / CARD_FILE).content
     if kind not in models:
         raise ConfigError(
             f"{folder}: a model of unknown kind {kind[:40]!r}; known are {', '.join(models)}: "
             "update Dovetail, or train it again"
         )
-    return Checkpoint(kind, arrays, card, estimates)
+    return Checkpoint(kind, arrays, card, estimates, limits)
 
 
 def save_checkpoint(
@@ -72,8 +77,9 @@ def save_checkpoint(
     """
     make_folder(folder)
     arrays: dict[str, Any] = {KIND: np.array(checkpoint.kind), **checkpoint.arrays}
-    if checkpoint.estimates:
-        arrays[ESTIMATES] = np.array(checkpoint.estimates)
+    for name, told in ((ESTIMATES, checkpoint.estimates), (LIMITS, checkpoint.limits)):
+        if told:
+            arrays[name] = np.array(told)
     with replacing(folder / WEIGHTS_FILE) as path, path.open("wb") as file:
         np.savez(file, **arrays)
     for name, text in (
