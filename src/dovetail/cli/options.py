@@ -51,7 +51,8 @@ EstimatesOption = Annotated[
         "--estimates",
         metavar="KIND",
         help="What the scheduler is told of run times: exact (the truth, for bounds), limit (the "
-        "users'), noisy:SIGMA or predicted (from ended jobs; predicted:NAME by another predictor). "
+        "users'; limit:power=0.5 believes them less), noisy:SIGMA or predicted (from ended jobs; "
+        "predicted:NAME by another predictor). "
         "Default: limit where every job has one, else predicted.",
         show_default=False,
     ),
