@@ -103,7 +103,7 @@ def test_a_trace_without_jobs(dovetail: Command, tmp_path: Path) -> None:
 
 def test_estimates_that_do_not_exist(dovetail: Command, small: Path) -> None:
     line = refused(dovetail("simulate", small, "--cluster", CLUSTER, "--estimates", "perfect"))
-    assert "write exact, limit, noisy:0.5" in line
+    assert "write exact, limit, limit:power=0.5" in line
 
 
 def test_a_target_folder_that_does_not_exist_is_refused_before_the_work(
