@@ -202,7 +202,10 @@ class Daemon:
             LOG.warning("found jobs that were touched: %s", controller.settle())
         if controller.owes:
             return  # not active again before the past is settled
-        said = controller.enter(self._wanted(parts), "asked for")
+        wanted = self._wanted(parts)
+        if wanted is Mode.ACTIVE and controller.mode is not Mode.ACTIVE:
+            parts.watch.rehearse()
+        said = controller.enter(wanted, "asked for")
         if said:
             LOG.info("%s", said)
 

@@ -21,6 +21,7 @@ from dovetail.live.twin.comparison import Twin, summarised
 from dovetail.live.twin.model_drift import model_drift
 from dovetail.live.twin.order import order_of, slurm_order
 from dovetail.live.twin.promise_watch import look_at_promises
+from dovetail.live.twin.rehearsal import rehearse_twin
 from dovetail.live.twin.replay import TwinWaits, twin_waits
 from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
 from dovetail.live.twin.wanted import wanted_ratio
@@ -79,6 +80,19 @@ class TwinWatch:
     def __init__(self, controller: LiveController) -> None:
         self._controller = controller
         self._next_report = self._next_check = controller.clocks.steady()
+        self._rehearsed = False
+
+    def rehearse(self) -> None:
+        """Compile what looks need, before we act: a minute without a kill switch is too long."""
+        if self._rehearsed:
+            return
+        self._rehearsed = True
+        try:
+            rehearse_twin(
+                load_policy(self._controller.config.policy), self._controller.backend.site()
+            )
+        except Exception as error:  # as with the twin itself
+            LOG.warning("the twin was not rehearsed: %s: %s", type(error).__name__, error)
 
     def look(self) -> None:
         """Whatever is due; a twin that fails is said and changes nothing."""
