@@ -160,6 +160,11 @@ def test_limits_are_believed_as_they_are_unless_less_belief_is_clearly_ahead() -
     assert choose_limits(one, saf, level) == saf
     ahead = Told({"limit": [1000.0] * 4, "limit:power=0.5": [500.0] * 4})
     assert choose_limits(one, saf, ahead) == replace(saf, limits="limit:power=0.5")
+    by_limits = reference("limit")
+    told = replace(by_limits, estimates="limit:power=0.5", limits="limit:power=0.5")
+    assert choose_limits(one, by_limits, ahead) == told  # the rival of what is learned, too
+    idle = Told({"limit": [1.0] * 4, "limit:power=0.5": [1.0] * 4, "limit:power=0.667": [1.0] * 4})
+    assert choose_limits(one, saf, idle) == saf
     arrivals = replace(saf, order="fcfs")
     assert choose_limits(one, arrivals, ahead) == arrivals  # it goes by no estimate
 

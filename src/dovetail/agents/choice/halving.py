@@ -48,6 +48,10 @@ EARLY = 3
 """Cells that candidates are first played on, at least one of each site."""
 
 
+class NoQueueError(ConfigError):
+    """The cells say nothing of any candidate."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChoiceProgress:
     """How many replays are done, and the best so far."""
@@ -148,7 +152,7 @@ class _Race:
             totals.append(total_score(ours, theirs))
         found = worse_score(mean_score(blocks), mean_score(totals))
         if math.isnan(found.wait):
-            raise ConfigError(
+            raise NoQueueError(
                 "jobs hardly wait in the validation part, there is nothing to choose or to learn; "
                 "try a smaller cluster"
             )
@@ -201,9 +205,16 @@ def choose_limits(
     believed, *others = beliefs(chosen)
     race = _Race(cells, players, believed, report)
     everywhere = [number for site in cells for number in site.numbers]
-    best = race.rank(others, everywhere)[0]
-    clearly = race.score(best, everywhere).gain <= -AHEAD
-    return replace(chosen, limits=best.estimates) if clearly else chosen
+    try:
+        best = race.rank(others, everywhere)[0]
+    except NoQueueError:  # at other sites they do
+        return chosen
+    if race.score(best, everywhere).gain > -AHEAD:
+        return chosen
+    told = best.estimates
+    # What is learned from limits is held against limits that are believed as far.
+    by_limits = chosen.estimates == believed.estimates
+    return replace(chosen, limits=told, estimates=told if by_limits else chosen.estimates)
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:
