@@ -9,6 +9,9 @@ import numpy as np
 
 from dovetail.domain.jobs import Floats
 
+PREDICTED, LIMIT = "predicted", "limit"
+"""Kinds of estimates that clusters really have; a trained policy may have its own way with both."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimates:

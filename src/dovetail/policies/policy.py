@@ -18,13 +18,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import LIMIT, PREDICTED
 from dovetail.domain.policy import Backfill, BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.domain.registry import Registry
 from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
 from dovetail.policies.placement import OWN, PLACEMENTS
-
-PREDICTED, LIMIT = "predicted", "limit"
-"""Kinds of estimates that a trained policy may have its own way with."""
 
 BACKFILLS: Registry[BackfillRule] = Registry(
     "backfill", {part.value: part for part in (*Backfill, SlurmBackfill())}

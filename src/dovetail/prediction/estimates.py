@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from dovetail.domain.errors import ConfigError, TraceError
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import LIMIT, Estimates
 from dovetail.domain.jobs import Floats
 from dovetail.domain.trace import Trace
 from dovetail.prediction.distribution import SHORTEST, Distribution
@@ -24,8 +24,6 @@ _FORMS = (
     "write exact, limit, limit:power=0.5 (above 0, at most 1), noisy:0.5 (any sigma of 0 or "
     "more), predicted, or predicted:PREDICTOR,order=WHAT,reserve=WHAT"
 )
-
-LIMIT = "limit"
 
 FEW = 0.5
 """Share of jobs without a limit up to which `limit` goes by the partition's longest."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import PREDICTED, Estimates
 from dovetail.domain.trace import Trace
 from dovetail.prediction.distribution import Distribution
 from dovetail.prediction.estimates import estimates_from, make_estimates
 from dovetail.prediction.predictors import predict
 from dovetail.prediction.request import Request
-
-PREDICTED = "predicted"
 
 
 class Knowledge:

@@ -13,6 +13,7 @@ from dovetail.agents.adlro.evaluation import play_pool
 from dovetail.agents.adlro.heuristics import HEURISTICS, fair_shares
 from dovetail.agents.adlro.hyper_score import hyper_score
 from dovetail.compiled.tables import dtype_of
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.envs.gpu_assignment import AssignmentPool, GpuAssignmentBatch, GpuAssignmentConfig
 from dovetail.envs.gpu_assignment.by_type import facts_of, gpu_actions, type_choices, types_of
@@ -113,6 +114,12 @@ def test_every_network_trains_and_plays(name: str) -> None:
     played = play_pool(AssignmentPool(SMALL, range(3)), by_network(done.network))
     assert np.all(np.isfinite(played.completion_time))
     assert done.best == min(done.start, *done.looks) == kept[-1]
+
+
+@pytest.mark.parametrize("episodes", [0, 5001])
+def test_no_episode_is_both_for_training_and_for_validation(episodes: int) -> None:
+    with pytest.raises(ConfigError, match="expected 1 to 5000"):
+        AdlroConfig(episodes=episodes)
 
 
 def test_before_learning_the_network_is_its_prior() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -136,3 +137,12 @@ def test_every_rule_finishes_every_episode(name: str) -> None:
     played = play_pool(AssignmentPool(SMALL, range(3)), HEURISTICS[name](SMALL))
     assert np.all(np.isfinite(played.completion_time))
     assert np.all((played.utilisation > 0.0) & (played.utilisation <= 1.0))
+
+
+def test_environments_with_the_usual_episodes_share_them_and_others_do_not() -> None:
+    first, second = GpuAssignment(), GpuAssignment()
+    other = GpuAssignment(seeds=[2, 0, 1])
+    assert first.batch.pool is second.batch.pool
+    assert other.batch.pool.seeds == (2, 0, 1)
+    drawn: Any = np.arange(3)  # not typed so, and taken
+    assert GpuAssignment(seeds=drawn).batch.pool.seeds == (0, 1, 2)

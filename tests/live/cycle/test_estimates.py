@@ -53,6 +53,11 @@ def test_without_a_past_limits_are_believed() -> None:
     assert (found.name, found.seconds.tolist()) == ("limit", [600.0])
 
 
+def test_without_a_past_limits_are_believed_as_far_as_the_policy_does() -> None:
+    found = JournalPredictor([], "predicted", 0.5)([waiting(1, limit=400.0)], NOW)
+    assert (found.seconds.tolist(), found.reserve.tolist()) == ([20.0], [400.0])
+
+
 def habits() -> list[EndedRun]:
     """Three jobs of four fail at once, the fourth runs for an hour."""
     return [ended(3000 if n % 4 == 3 else 20, ago=60_000 - 100 * n) for n in range(400)]

@@ -15,6 +15,7 @@ from dovetail.agents.adlro.networks import NETWORKS
 from dovetail.agents.adlro.steps import TypedSteps, encode
 from dovetail.agents.dqn.config import DqnConfig
 from dovetail.agents.dqn.learner import DqnLearner, DqnProgress, greedy
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
 from dovetail.envs.batch import Seen
 from dovetail.envs.gpu_assignment.batch import AssignmentPool, GpuAssignmentBatch
@@ -38,6 +39,13 @@ class AdlroConfig:
     guide: str = "index"  # the rule behind guided exploration
     looks: int = 20  # times that the network is tried on validation episodes
     episodes: int = 512  # that are drawn to learn from
+
+    def __post_init__(self) -> None:
+        if not 0 < self.episodes <= VALIDATION_SEEDS.start:
+            raise ConfigError(
+                f"episodes is {self.episodes}, expected 1 to {VALIDATION_SEEDS.start}: those after "
+                "that are for validation"
+            )
 
 
 @dataclass(frozen=True)

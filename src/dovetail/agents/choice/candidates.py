@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dovetail.domain.estimates import LIMIT
 from dovetail.policies.learned.checkpoint import Checkpoint
 from dovetail.policies.learned.families import Learned
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
-from dovetail.prediction.estimates import LIMIT
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request, Summary
 

@@ -101,16 +101,14 @@ class GpuAssignmentVector(BatchVectorEnv):
 
 
 def _pool(config: GpuAssignmentConfig | None, seeds: Sequence[int]) -> AssignmentPool:
-    return _usual_pool() if (config, seeds) == (None, range(POOL)) else _new_pool(config, seeds)
+    if config is None and isinstance(seeds, range) and seeds == range(POOL):
+        return _usual_pool()
+    return AssignmentPool(config or GpuAssignmentConfig(), seeds)
 
 
 @cache  # drawing its episodes takes a second, and environments may share them
 def _usual_pool() -> AssignmentPool:
-    return _new_pool(None, range(POOL))
-
-
-def _new_pool(config: GpuAssignmentConfig | None, seeds: Sequence[int]) -> AssignmentPool:
-    return AssignmentPool(config or GpuAssignmentConfig(), seeds)
+    return AssignmentPool(GpuAssignmentConfig(), range(POOL))
 
 
 def _spaces(batch: GpuAssignmentBatch) -> tuple[spaces.Dict, spaces.Discrete]:

@@ -12,7 +12,7 @@ from dovetail.domain.units import UNKNOWN, count, duration, factor, share
 from dovetail.evaluation.comparison import Comparison, ComparisonRow
 from dovetail.evaluation.report import charts, over_time
 from dovetail.evaluation.report.page import definitions, figure, page, table
-from dovetail.evaluation.report.table import COLUMNS, caption, grid
+from dovetail.evaluation.report.table import COLUMNS, caption, estimates_told, grid
 from dovetail.evaluation.report.who_pays import who_pays_section
 from dovetail.evaluation.statistics import ratio_of_means
 
@@ -169,7 +169,7 @@ def _assumptions(comparison: Comparison) -> str:
         windows = f"{config['sequences']} windows of {config['length']} jobs, each from idle"
     nodes, gpus = config["cluster_nodes"], config["cluster_gpus"]
     items = [
-        ("Run times that the scheduler sees", config["estimates"]),
+        ("Run times that the scheduler sees", estimates_told(config)),
         ("Cluster", f"{config['cluster']}: {count(nodes)} nodes, {count(gpus)} GPUs"),
         ("Placement", ", ".join(dict.fromkeys(row.policy.placement for row in comparison.rows))),
         ("Replayed", windows),

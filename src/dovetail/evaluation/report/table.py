@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from dovetail.domain.measures import MEASURES, Better
 from dovetail.domain.units import UNKNOWN, count, duration, factor, share
@@ -82,6 +83,12 @@ def _cells(comparison: Comparison, column: Column) -> list[Cell]:
     return [Cell(text, text == best) for text in texts]
 
 
+def estimates_told(config: Mapping[str, Any]) -> str:
+    """What all are told of run times, and which trained policies have their own way with it."""
+    own = ", ".join(f"{label}: {spec}" for label, spec in config["own_estimates"].items())
+    return f"{config['estimates']} ({own})" if own else str(config["estimates"])
+
+
 def caption(comparison: Comparison) -> str:
     """What the figures rest on, in a sentence or two."""
     config = comparison.config
@@ -94,7 +101,7 @@ def caption(comparison: Comparison) -> str:
         )
     text = (
         f"{config['trace']} ({jobs}) on {config['cluster']} ({config['cluster_gpus']:,} GPUs); "
-        f"{how}; estimates: {config['estimates']}. * best in its column."
+        f"{how}; estimates: {estimates_told(config)}. * best in its column."
     )
     told = comparison.recorded
     if told is not None and told.gap is not None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from dovetail.domain.errors import ClusterError, ConfigError, DovetailError
+from dovetail.domain.estimates import LIMIT
 from dovetail.live.backends.base import Backend, BackendError
 from dovetail.live.config import LiveConfig
 from dovetail.live.cycle.actuator import Actuator, Clocks
@@ -234,11 +235,12 @@ class LiveController:
 
     def _estimate(self, policy: Policy) -> Estimate:
         """Run times predicted from what the journal saw, where that is wanted; else limits."""
+        power = limit_power(policy.told(LIMIT))
         if not is_predicted(self.config.estimates):
-            return partial(told_by_limit, power=limit_power(policy.told(self.config.estimates)))
+            return partial(told_by_limit, power=power)
         past = self.journal.past
         ended = past.ended(past.last_wall() - self.config.twin.days * 24 * HOUR)
-        return JournalPredictor(ended, policy.told(self.config.estimates))
+        return JournalPredictor(ended, policy.told(self.config.estimates), power)
 
     def take(self, config: LiveConfig) -> None:
         """Go on with another configuration; its policy is loaded anew."""

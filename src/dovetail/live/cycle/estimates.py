@@ -14,7 +14,7 @@ import numpy as np
 
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import TEN_YEARS, Floats, JobColumns, Jobs
-from dovetail.live.cycle.queue_window import by_limit
+from dovetail.live.cycle.queue_window import told_by_limit
 from dovetail.live.journal import EndedRun, RecordedRun
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.prediction import predict
@@ -42,17 +42,18 @@ class JournalPredictor:
     left of it, given how long it has run.
     """
 
-    def __init__(self, ended: Iterable[EndedRun], spec: str) -> None:
+    def __init__(self, ended: Iterable[EndedRun], spec: str, limit_power: float = 1.0) -> None:
+        """limit_power: how far limits are believed as long as no job has ended."""
         past = sorted(ended, key=lambda each: each.end)[-MOST:]
         self._past = sorted(past, key=_submitted)
-        self._asked = Request.parse(spec)
+        self._asked, self._limit_power = Request.parse(spec), limit_power
         # Number and user of a job -> its quantiles, mean and log-mean.
         self._known: dict[tuple[int, str], Floats] = {}
 
     def __call__(self, jobs: Sequence[LiveJob], now: float) -> Estimates:
         """What is told of these jobs; by limits as long as none has ended."""
         if not self._past or not jobs:
-            return Estimates("limit", by_limit(jobs))
+            return told_by_limit(jobs, now, self._limit_power)
         new = [job for job in jobs if _key(job) not in self._known]
         if new:
             swift = len(new) < MANY * len(jobs)

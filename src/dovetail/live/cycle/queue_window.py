@@ -28,14 +28,14 @@ import numpy as np
 
 from dovetail.domain.cluster import ANY_TYPE, MAX_GPUS_PER_NODE, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import LIMIT, Estimates
 from dovetail.domain.jobs import TEN_YEARS, UNKNOWN, Floats, Ints, JobColumns
 from dovetail.domain.trace import Trace
 from dovetail.live.cycle.gpu_speeds import GpuSpeeds
 from dovetail.live.cycle.running_pieces import RunningPiece, pieces_of
 from dovetail.live.cycle.waiting_table import SEVERAL, WaitingColumns, WaitingTable
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition, Snapshot
-from dovetail.prediction.estimates import LIMIT, half_believed
+from dovetail.prediction.estimates import half_believed
 from dovetail.simulator import Window
 from dovetail.simulator.layout import MAX_KINDS, kinds_of
 

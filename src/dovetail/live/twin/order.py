@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.estimates import LIMIT
 from dovetail.domain.policy import BackfillRule, Ordering, Placement, SlurmBackfill
 from dovetail.policies.configured import configured_policy
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import Policy
-from dovetail.prediction.estimates import LIMIT, limit_power
+from dovetail.prediction.estimates import limit_power
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import LIMIT, Estimates
 from dovetail.domain.jobs import JobColumns
 from dovetail.domain.trace import Trace
 from dovetail.live.model.site import SiteSettings
@@ -17,7 +17,6 @@ from dovetail.live.twin.order import order_of, slurm_order
 from dovetail.live.twin.replay import twin_waits
 from dovetail.policies.policy import Policy
 from dovetail.prediction import HISTORY
-from dovetail.prediction.estimates import LIMIT
 from dovetail.simulator import simulate
 
 JOBS = 12

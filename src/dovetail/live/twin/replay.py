@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import TraceError
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import LIMIT, Estimates
 from dovetail.domain.jobs import Bools, Floats, Jobs
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -19,7 +19,7 @@ from dovetail.live.twin.order import Order
 from dovetail.live.twin.pauses import pause_of
 from dovetail.policies.ordering.index import order_alone
 from dovetail.prediction import HISTORY
-from dovetail.prediction.estimates import LIMIT, half_believed
+from dovetail.prediction.estimates import half_believed
 from dovetail.simulator import Window, simulate_window, warm_window
 
 LEAST_JOBS = 10
