@@ -49,6 +49,7 @@ def recorded_comparison(schedule: Schedule) -> Comparison:
         config={
             **config,
             "seed": "none: nothing was drawn",
+            "own_estimates": {},
             "policies": [RECORDED],
             "sequences": None,
             "length": None,
