@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from docs.code_reference import commands, files, live, policies
+from docs.code_reference import commands, decisions, files, live, policies
 from dovetail.domain.registry import Registry
 
 PARTS: Registry[Callable[[], str]] = Registry(
@@ -35,6 +35,7 @@ PARTS: Registry[Callable[[], str]] = Registry(
         "prometheus": live.prometheus,
         "journal": live.journal,
         "commands": commands.commands,
+        "decisions": decisions.decisions,
     },
 )
 

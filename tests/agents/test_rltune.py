@@ -101,7 +101,7 @@ def test_the_exported_ordering_scores_as_the_network_that_was_trained(name: str)
     assert logits[100] == actor.decline.item()
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_a_short_training_learns_what_is_plain_to_see(tmp_path: Path, seed: int) -> None:
     # Shortest first has 1/200 of the base's slowdown, any order at all about half of it: sampled
     # actions go from 0.50 to 0.81 or more, whatever the seed and the processor.

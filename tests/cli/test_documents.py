@@ -28,18 +28,24 @@ def commands_in(document: str) -> list[str]:
     return [found.replace("\\\n", " ") for found in _COMMAND.findall(text)]
 
 
-@pytest.mark.parametrize(
-    ("document", "line"),
-    [(document, line) for document in DOCUMENTS for line in commands_in(document)],
-)
-def test_commands_and_options_exist(dovetail: Command, document: str, line: str) -> None:
+def command_of(line: str) -> str:
+    """The words of a line that name the command."""
     words = line.split()
     grouped = words[0] in ("trace", "cluster", "live", "mig")
-    depth = 2 if grouped and not words[1].startswith("-") else 1
-    said = dovetail(*words[:depth], "--help")
-    assert said.code == 0, f"{document}: no command {' '.join(words[:depth])}"
-    for option in (word for word in words if word.startswith("--")):
-        assert f"{option} " in said.out, f"{document}: {' '.join(words[:depth])} has no {option}"
+    return " ".join(words[: 2 if grouped and not words[1].startswith("-") else 1])
+
+
+LINES = [(document, line) for document in DOCUMENTS for line in commands_in(document)]
+
+
+@pytest.mark.parametrize("command", sorted({command_of(line) for _, line in LINES}))
+def test_commands_and_options_exist(dovetail: Command, command: str) -> None:
+    said = dovetail(*command.split(), "--help")
+    for document, line in LINES:
+        if command_of(line) == command:
+            assert said.code == 0, f"{document}: no command {command}"
+            for option in (word for word in line.split() if word.startswith("--")):
+                assert f"{option} " in said.out, f"{document}: {command} has no {option}"
 
 
 def test_the_documents_do_show_commands() -> None:

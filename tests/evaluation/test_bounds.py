@@ -158,7 +158,7 @@ def starts(order: tuple[JobRow, ...], gpus: int) -> list[tuple[JobRow, int]]:
     return placed
 
 
-@settings(quick, max_examples=200)
+@settings(quick, max_examples=100)
 @given(
     case=cases(),
     order=st.sampled_from(list(ORDERINGS)),

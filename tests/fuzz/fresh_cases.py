@@ -14,7 +14,7 @@ SETTINGS = "_hypothesis_internal_use_settings"
 """Where Hypothesis keeps what `@settings` was given; it offers no other way to change it."""
 
 
-MORE = 12
+MORE = 20
 """Times as many cases as in `make test`, where the same ones come back in every run."""
 
 

@@ -75,7 +75,7 @@ def random_case(random: Random) -> Case:
 @pytest.mark.parametrize("backfill", list(WAYS), ids=lambda backfill: backfill.value)
 @pytest.mark.parametrize("ordering", STATIC)
 @settings(
-    max_examples=20,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     database=None,

@@ -31,7 +31,7 @@ quick = settings(
 @pytest.mark.parametrize("backfill", list(Backfill), ids=lambda backfill: backfill.value)
 @pytest.mark.parametrize("placement", PREFERRING)
 @pytest.mark.parametrize("ordering", list(ORDERINGS))
-@settings(quick, max_examples=3)
+@settings(quick, max_examples=2)
 @given(case=cases(most_jobs=14))
 def test_every_combination_of_policies_gives_the_schedule_of_the_oracle(
     ordering: str, placement: str, backfill: Backfill, case: Case
@@ -39,7 +39,7 @@ def test_every_combination_of_policies_gives_the_schedule_of_the_oracle(
     agree(case, ordering, placement, backfill, as_told)
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=100)
 @given(
     case=cases(),
     ordering=st.sampled_from(list(ORDERINGS)),
@@ -52,7 +52,7 @@ def test_longer_traces_give_the_schedule_of_the_oracle(
     agree(case, ordering, placement, backfill, as_told)
 
 
-@settings(quick, max_examples=70)
+@settings(quick, max_examples=45)
 @given(
     case=cases().map(hungry),
     ordering=st.sampled_from([*ORDERINGS, "careful"]),
@@ -76,7 +76,7 @@ def test_reservations_may_go_by_other_estimates_than_the_order_as_in_the_oracle(
 
 
 @pytest.mark.parametrize("backfill", list(Backfill), ids=lambda part: part.value)
-@settings(quick, max_examples=50)
+@settings(quick, max_examples=30)
 @given(case=cases(), placement=st.sampled_from(["best-fit", "lifetime"]))
 def test_jobs_that_decline_to_pass_or_to_take_the_last_gpus_do_so_as_in_the_oracle(
     backfill: Backfill, placement: str, case: Case

@@ -41,7 +41,7 @@ def parting(case: Case, ordering: str, placement: str, rule: BackfillRule) -> st
 
 
 @pytest.mark.parametrize("ordering", ["slurm-multifactor", CONFIGURED.name])
-@settings(quick, max_examples=120)
+@settings(quick, max_examples=60)
 @given(
     case=cases(most_jobs=22).map(in_a_tree),
     placement=st.sampled_from(PREFERRING),

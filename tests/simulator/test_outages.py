@@ -53,7 +53,7 @@ def troubled(case: Case) -> Case:
     )
 
 
-@settings(quick, max_examples=100)
+@settings(quick, max_examples=60)
 @given(
     case=st.one_of(
         cases(most_jobs=18).map(troubled),

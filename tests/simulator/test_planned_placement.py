@@ -27,7 +27,7 @@ from tests.oracles.answers import answer_of, difference
 from tests.oracles.invariants import check
 
 PLANNING = [name for name, placement in PLACEMENTS.items() if placement.optimiser is not None]
-CROWD = synthesize(WORKLOADS["helios"], jobs=150, seed=2, load=1.5, cluster_gpus=32)
+CROWD = synthesize(WORKLOADS["helios"], jobs=100, seed=2, load=1.5, cluster_gpus=32)
 
 
 def played(

@@ -66,7 +66,7 @@ def ranked(case: Case) -> Case:
 
 
 @pytest.mark.parametrize("placement", list(RANKED))
-@settings(quick, max_examples=70)
+@settings(quick, max_examples=40)
 @given_cases(
     case=cases().map(ranked),
     ordering=st.sampled_from(list(ORDERINGS)),

@@ -52,7 +52,7 @@ def _more(random: Random, case: Case) -> tuple[NodeReservation, ...]:
     return tuple(found)
 
 
-@settings(quick, max_examples=120)
+@settings(quick, max_examples=70)
 @given(
     case=st.one_of(cases(most_jobs=18).map(asking), cases(most_jobs=14).map(choosy).map(asking)),
     ordering=st.sampled_from([*ORDERINGS, "careful"]),

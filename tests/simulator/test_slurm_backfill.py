@@ -51,7 +51,7 @@ def parting(case: Case, ordering: str, placement: str, rule: SlurmBackfill) -> s
 
 
 @pytest.mark.parametrize("ordering", list(ORDERINGS))
-@settings(quick, max_examples=20)
+@settings(quick, max_examples=12)
 @given(case=cases(most_jobs=18), placement=st.sampled_from(PREFERRING), rule=rules)
 def test_every_ordering_gives_the_schedule_of_the_oracle(
     ordering: str, case: Case, placement: str, rule: SlurmBackfill

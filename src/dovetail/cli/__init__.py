@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import signal
 import sys
+
+from dovetail.cli.ctrl_c import listen
 
 INTERRUPTED = 130
 """What a shell gives for a process ended by Ctrl-C."""
@@ -21,8 +22,7 @@ FAILED = 1
 
 def main() -> None:
     """Entry point of `dovetail`."""
-    # A batch system ends a job by SIGTERM: what Ctrl-C would keep is kept then, too.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    listen()
     gc.set_threshold(SELDOM)
     atexit.register(gc.freeze)  # nor for the last time, when all of it goes: another sixth
     try:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 
@@ -137,8 +138,8 @@ class Problem:
 
 def kinds_by(*columns: NDArray[np.int64]) -> Ints:
     """Kind codes for nodes told by columns (GPU type, GPUs, partition mask, ...)."""
-    _, codes = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-    return codes.reshape(-1).astype(np.int64)
+    _, codes = distinct_rows(np.column_stack(columns))
+    return codes
 
 
 def kind_mask(kinds: Ints, allowed: Sequence[bool] | NDArray[np.bool_]) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dovetail.compiled.tables import new_table
 from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import Cluster, Partition
+from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Floats, Ints, Jobs, Names
 from dovetail.simulator.kernel.account_rows import ShareRow
 from dovetail.simulator.kernel.parts import FAIR_TREE
@@ -70,7 +71,7 @@ def share_tables(jobs: Jobs, cluster: Cluster) -> ShareTables | None:
     table["last"] = np.searchsorted(table["parent"], np.arange(len(tree)), side="right")
     table["since"] = jobs.submit[0]
     codes = np.column_stack([jobs.account.codes, jobs.user.codes])
-    distinct, account = np.unique(codes, axis=0, return_inverse=True)
+    distinct, account = distinct_rows(codes)
     rows = np.array(
         [
             places.get((jobs.account.name(a) or "", jobs.user.name(u) or ""), -1) if u >= 0 else -1
@@ -79,7 +80,6 @@ def share_tables(jobs: Jobs, cluster: Cluster) -> ShareTables | None:
     )
     table["account"] = -1
     table["account"][rows[rows >= 0]] = np.flatnonzero(rows >= 0)
-    account = account.reshape(-1).astype(np.int64)
     return ShareTables(
         table, int(table["user"].sum()), calc_period(cluster), (len(distinct), account),
         rows[account], cluster, jobs.partition,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.domain.cluster import Cluster
+from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Bools, Ints, Jobs, Names
 from dovetail.domain.limits import Each, Limit
 from dovetail.slurm.licenses import licenses_of
@@ -61,7 +62,7 @@ def layout_limits(jobs: Jobs, cluster: Cluster) -> LimitLayout | None:
     owners = (jobs.user, jobs.account, jobs.qos, jobs.partition)
     held = jobs.licenses if cluster.licenses else Names.none(len(jobs))
     codes = np.column_stack([column.codes for column in (*owners, held)])
-    distinct, of_job = np.unique(codes, axis=0, return_inverse=True)
+    distinct, of_job = distinct_rows(codes)
     counters: dict[tuple[int | str, str | None], int] = {}
     links, single = [], []
     of_user = _by_user(cluster)
@@ -85,7 +86,7 @@ def layout_limits(jobs: Jobs, cluster: Cluster) -> LimitLayout | None:
             Link(counters.setdefault(("license", name), len(counters)), most)
             for name, most in _license_limits(licenses, cluster)
         ]
-    return LimitLayout(of_job.reshape(-1).astype(np.int64), links, single, len(counters))
+    return LimitLayout(of_job, links, single, len(counters))
 
 
 def _license_limits(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.compiled.tables import new_table
+from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.kernel import queue_rows
 
@@ -29,7 +30,7 @@ def need_tables(options: Table, shapes: Table) -> NeedTables:
         empty = new_table(queue_rows.Need, 0), new_table(queue_rows.NeedChain, 0)
         return NeedTables(*empty, new_table(queue_rows.NeedWord, 0), 0)
     asked = np.column_stack((options["large_shape"], options["many"]))
-    found, of_option = np.unique(asked, axis=0, return_inverse=True)
+    found, of_option = distinct_rows(asked)
     amounts = np.column_stack(
         [shapes[what][found[:, 0]] for what in ("kinds", "gpus", "cpus", "memory")] + [found[:, 1]]
     )
@@ -37,7 +38,7 @@ def need_tables(options: Table, shapes: Table) -> NeedTables:
     order = np.lexsort((*amounts.T[::-1], chain))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    options["need"] = place[of_option.ravel()]
+    options["need"] = place[of_option]
     needs = new_table(queue_rows.Need, len(found))
     needs["shape"], needs["nodes"] = found[order].T
     needs["chain"], needs["option"] = chain[order], -1

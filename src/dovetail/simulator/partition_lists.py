@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.domain.cluster import Cluster, Partition
+from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Bools, Jobs, Names
 from dovetail.domain.limits import Each, Limit
 from dovetail.domain.partition_lists import SEVERAL, join_partitions
@@ -35,10 +36,10 @@ def settle_partitions(jobs: Jobs, cluster: Cluster) -> Jobs:
         rows = np.flatnonzero(jobs.partition.codes == code)
         parts = cluster.partitions_named(names[code])
         usable = np.column_stack([~closed[part.name][rows] for part in parts])
-        distinct, which = np.unique(usable, axis=0, return_inverse=True)
+        distinct, which = distinct_rows(usable)
         settled = [_name(parts, left.tolist()) for left in distinct]
         numbers = [values.setdefault(name, len(values)) for name in settled]
-        codes[rows] = np.array(numbers, np.int64)[which.reshape(-1)]
+        codes[rows] = np.array(numbers, np.int64)[which]
     return replace(jobs, partition=Names(codes, tuple(values)))
 
 

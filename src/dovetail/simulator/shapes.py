@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.compiled.tables import new_table
+from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Bools, Ints
 from dovetail.simulator.kernel import reservation_rows
 from dovetail.simulator.kernel.allocation import SHAPE_BLOCK
@@ -45,9 +46,9 @@ def shape_tables(options: Table, chunks: Table, kinds: list[Kind]) -> ShapeTable
     for at, what in ((1, "cpus"), (2, "memory")):
         asked[:, at] *= _runs_short(asked[:, 0], asked[:, at], masks, kinds, what)
     used = masks != 0  # small chunks that there are none of ask nobody
-    found, number = np.unique(np.column_stack((asked, masks))[used], axis=0, return_inverse=True)
+    found, number = distinct_rows(np.column_stack((asked, masks))[used])
     of_chunk = np.full(2 * size, -1)
-    of_chunk[used] = number.ravel()
+    of_chunk[used] = number
     options["large_shape"], options["small_shape"] = of_chunk[::2], of_chunk[1::2]
     shapes = new_table(reservation_rows.ChunkShape, len(found))
     columns = found if len(found) else np.zeros((1, 4), np.int64)
@@ -95,14 +96,14 @@ def _allowed(mask: int, sizes: Ints) -> Ints:
 
 
 def _by_kind(shapes: Table, kinds: int) -> tuple[Ints, Ints, Table, Table]:
-    """The shapes that may use each kind, in groups; np.unique has put them in order."""
+    """The shapes that may use each kind, in groups; they are in order."""
     lists = [np.flatnonzero(shapes["kinds"] >> number & 1) for number in range(kinds)]
     groups: list[tuple[int, int, int, int]] = []
     last = []
     of_kind = new_table(reservation_rows.KindShape, sum(map(len, lists)))
     place = 0
     for part in lists:
-        for gpus, cpus in np.unique(shapes[["gpus", "cpus"]][part]).tolist():
+        for gpus, cpus in dict.fromkeys(shapes[["gpus", "cpus"]][part].tolist()):
             same = part[(shapes["gpus"][part] == gpus) & (shapes["cpus"][part] == cpus)]
             first, place = place, place + len(same)
             groups.append((gpus, cpus, first, place))

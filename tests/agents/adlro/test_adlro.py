@@ -105,7 +105,7 @@ def test_what_a_run_costs_is_charged_when_it_starts() -> None:
 
 @pytest.mark.parametrize("name", list(NETWORKS))
 def test_every_network_trains_and_plays(name: str) -> None:
-    dqn = DqnConfig(steps=400, environments=4, warm_up=64, batch=16, prioritised=name == "cnn",
+    dqn = DqnConfig(steps=200, environments=4, warm_up=64, batch=16, prioritised=name == "cnn",
                     duelling=name != "types", returns=3)  # fmt: skip
     kept: list[float] = []
     done = train_adlro(

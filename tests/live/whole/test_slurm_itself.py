@@ -281,12 +281,12 @@ def test_scheduling_goes_on_without_the_accounting_daemon(start_cluster: StartCl
     cluster.wait_until(lambda: "COMPLETED" in cluster.run(counted).stdout, every=0.5)
 
 
-def test_fifty_nodes_start(start_cluster: StartCluster) -> None:
-    halves = (NodeGroup("p100", count=25, gpus=4), NodeGroup("k80", count=25, gpus=2))
+def test_twenty_nodes_start(start_cluster: StartCluster) -> None:
+    halves = (NodeGroup("p100", count=10, gpus=4), NodeGroup("k80", count=10, gpus=2))
     cluster = start_cluster(Options(nodes=halves))
     assert set(cluster.node_states().values()) == {"idle"}
-    cluster.submit_array(Job(seconds=1), count=150)
-    cluster.wait_until(lambda: len(cluster.history()) == 150, timeout=60)
+    cluster.submit_array(Job(seconds=1), count=60)
+    cluster.wait_until(lambda: len(cluster.history()) == 60, timeout=60)
     assert {job.state for job in cluster.history()} == {"COMPLETED"}
 
 

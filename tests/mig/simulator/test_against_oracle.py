@@ -66,7 +66,7 @@ ALL = {
 
 
 @pytest.mark.parametrize("placer", list(ALL))
-@settings(quick, max_examples=20)
+@settings(quick, max_examples=12)
 @given(case=mig_cases((A100_40,)))
 def test_static_slices_of_one_type_give_the_schedule_of_the_oracle(
     placer: str, case: MigCase
@@ -77,7 +77,7 @@ def test_static_slices_of_one_type_give_the_schedule_of_the_oracle(
 @pytest.mark.parametrize("preemption", list(Preemption), ids=lambda part: part.value)
 @pytest.mark.parametrize("busy", [None, *Busy], ids=str)
 @pytest.mark.parametrize("placer", list(ALL))
-@settings(quick, max_examples=13)
+@settings(quick, max_examples=7)
 @given(case=mig_cases())
 def test_every_combination_on_mixed_gpus_gives_the_schedule_of_the_oracle(
     placer: str, busy: Busy | None, preemption: Preemption, case: MigCase
@@ -89,7 +89,7 @@ def test_every_combination_on_mixed_gpus_gives_the_schedule_of_the_oracle(
 @pytest.mark.parametrize("preemption", list(Preemption), ids=lambda part: part.value)
 @pytest.mark.parametrize("estimates", ["noisy:0.5", "noisy:1.5", "predicted"])
 @pytest.mark.parametrize("placer", list(ALL))
-@settings(quick, max_examples=10)
+@settings(quick, max_examples=6)
 @given(case=mig_cases())
 def test_with_estimates_that_are_wrong_the_schedule_is_still_that_of_the_oracle(
     placer: str, estimates: str, preemption: Preemption, case: MigCase
