@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 from dovetail.domain.policy import Ordering
-from dovetail.policies.ordering.function import Function, SlowOrdering, ordering_from
+from dovetail.policies.ordering.function import SlowOrdering, ordering_from
 
 SLOPE = {"wait": [0.5]}  # nothing that Numba could compile
 
@@ -26,10 +27,12 @@ def aged_area_in_python(job: Any, now: float) -> float:
     return float(job.gpus * job.estimate - SLOPE["wait"][0] * (now - job.submit))
 
 
-def _quietly(function: Function) -> Ordering:
+FUNCTIONS = {part.__name__: part for part in (area, aged_area, aged_area_in_python)}
+
+
+@cache
+def function_ordering(name: str) -> Ordering:
+    """Compiled when a test asks for it: every worker imports this file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SlowOrdering)
-        return ordering_from(function)
-
-
-FUNCTIONS = {part.__name__: _quietly(part) for part in (area, aged_area, aged_area_in_python)}
+        return ordering_from(FUNCTIONS[name])

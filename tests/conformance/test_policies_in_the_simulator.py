@@ -17,7 +17,7 @@ from dovetail.simulator import simulate
 from dovetail.testing import check_ordering
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
-from tests.conformance.functions import FUNCTIONS
+from tests.conformance.functions import FUNCTIONS, function_ordering
 from tests.oracles.invariants import check
 
 every_backfill = pytest.mark.parametrize("backfill", list(Backfill), ids=lambda b: b.value)
@@ -41,7 +41,7 @@ def replay(
     return simulate(
         trace,
         cluster,
-        {**ORDERINGS, **FUNCTIONS}[order],
+        ORDERINGS[order] if order in ORDERINGS else function_ordering(order),
         PLACEMENTS[placement],
         backfill,
         make_estimates(trace, "noisy:1", seed=5),
@@ -71,4 +71,4 @@ def test_every_ordering_is_legal_and_ends(
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_a_plain_function_is_held_to_what_every_ordering_is(name: str) -> None:
-    check_ordering(FUNCTIONS[name])
+    check_ordering(function_ordering(name))
