@@ -2,7 +2,8 @@
 
 A window is one block of memory with the world that stands at its first decision; addresses in
 that world count from the start of the block. A reset copies the block and adds where it lies now:
-some 30 µs, where building the tables of a window takes milliseconds.
+some 30 µs, where building the tables of a window takes milliseconds. The facts of jobs, which never
+change, are not copied: all environments that play a window read the same ones.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from dovetail.compiled.functions import inner, kernel
 from dovetail.compiled.native import native_type, taker
 from dovetail.compiled.tables import column_address, dtype_of
+from dovetail.compiled.threads import add_at_once
 from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.envs.observation import OBSERVE, Singles
 from dovetail.envs.reward import MEASURE, RUN, gap
@@ -40,8 +42,15 @@ DECLINE = SHOWN
 WAIT = -1
 """Stands for an action that is not legal: nothing more starts in this pass."""
 
+SHARE = 8
+"""Environments that a thread takes at a time: with half of all each, one waited for the other."""
+
 ADDRESSES = dict(dtype_of(World).fields or {})["cluster"][1] // 8
 """Words of a World before its first address; from there on all are addresses."""
+
+
+JOBS = dict(dtype_of(World).fields or {})["jobs"][1] // 8
+"""The word of a World that holds the address of the facts of jobs, the last table of a block."""
 
 
 class Windows(NamedTuple):
@@ -60,7 +69,7 @@ class BatchState(NamedTuple):
 
     worlds: Any  # [environments] World
     words: Ints  # [environments, words of a World] the same memory
-    arenas: Ints  # [environments, words of the longest block]
+    arenas: Ints  # [environments, words of the longest block without the facts of jobs]
     home: Ints  # [environments] addresses of the arenas
     playing: Ints  # [environments] the window
     following: Ints  # [environments] the window after it
@@ -76,6 +85,11 @@ class BatchState(NamedTuple):
     actions: Ints  # [environments] what to do in the next step
 
 
+def longest_copy(windows: Windows) -> int:
+    """Words that the copy of any window takes at most."""
+    return int(windows.worlds[:, JOBS].max()) >> 3
+
+
 class EpisodeRules(NamedTuple):
     """How it is played: compiled functions (see observation, reward) and the base policy."""
 
@@ -87,8 +101,9 @@ class EpisodeRules(NamedTuple):
 
 
 class Arguments(NamedTuple):
-    """All that a thread steps its environments with; kernels get the address of one (see Kept)."""
+    """All that a thread steps environments with; kernels get the address of one (see Kept)."""
 
+    taken: Ints  # [1] environments that threads have taken in the step in hand
     stage: BatchState
     windows: Windows
     play: EpisodeRules
@@ -127,10 +142,10 @@ _runs = column_address(World, "runs", RUN)
 
 
 @kernel
-def reset(at: int, first: int, last: int) -> None:
-    """Begin the following window in each environment from first to last."""
-    stage, windows, play, scratch, queue = _take(at)
-    for e in range(first, last):
+def reset(at: int) -> None:
+    """Begin the following window in each environment."""
+    _, stage, windows, play, scratch, queue = _take(at)
+    for e in range(len(stage.actions)):
         load_window(stage, windows, e)
         _look(stage, play, scratch, queue, e)
 
@@ -161,24 +176,35 @@ def is_legal(stage: BatchState, e: int) -> bool:
 
 
 @kernel
-def step(at: int, first: int, last: int) -> None:
-    """One decision in each environment from first to last; those that end begin anew."""
-    stage, windows, play, scratch, queue = _take(at)
-    for e in range(first, last):
-        window = stage.playing[e]
-        stage.rewards[e] = 0.0
-        if play.dense > 0.0:
-            stage.rewards[e] = play.dense * waited(stage, windows, e)
-        stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
-        if play.dense > 0.0:
-            stage.rewards[e] -= play.dense * waited(stage, windows, e)
-        if stage.dones[e]:
-            stage.played[e] = window
-            stage.scores[e] = score(stage, windows, play, e)
-            final = gap(windows.base[window], stage.scores[e])
-            stage.rewards[e] += play.dense + (1.0 - play.dense) * final
-            load_window(stage, windows, e)
-        _look(stage, play, scratch, queue, e)
+def step(at: int) -> None:
+    """One decision in each environment, those that other threads take aside."""
+    given = _take(at)
+    count = len(given.stage.actions)
+    first = add_at_once(given.taken, SHARE)
+    while first < count:
+        for e in range(first, min(first + SHARE, count)):
+            _step_one(given, e)
+        first = add_at_once(given.taken, SHARE)
+
+
+@inner
+def _step_one(given: Arguments, e: int) -> None:
+    """One decision; where an episode ends, the next one begins."""
+    _, stage, windows, play, scratch, queue = given
+    window = stage.playing[e]
+    stage.rewards[e] = 0.0
+    if play.dense > 0.0:
+        stage.rewards[e] = play.dense * waited(stage, windows, e)
+    stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
+    if play.dense > 0.0:
+        stage.rewards[e] -= play.dense * waited(stage, windows, e)
+    if stage.dones[e]:
+        stage.played[e] = window
+        stage.scores[e] = score(stage, windows, play, e)
+        final = gap(windows.base[window], stage.scores[e])
+        stage.rewards[e] += play.dense + (1.0 - play.dense) * final
+        load_window(stage, windows, e)
+    _look(stage, play, scratch, queue, e)
 
 
 @inner
@@ -239,10 +265,11 @@ def own_left(w: World, carried: int) -> bool:
 def load_window(stage: BatchState, windows: Windows, e: int) -> None:
     window = stage.following[e]
     stage.playing[e] = window
-    begin, end = windows.offset[window], windows.offset[window + 1]
-    stage.arenas[e, : end - begin] = windows.blocks[begin:end]
+    begin, words = windows.offset[window], windows.worlds[window, JOBS] >> 3
+    stage.arenas[e, :words] = windows.blocks[begin : begin + words]
     stage.words[e] = windows.worlds[window]
     stage.words[e, ADDRESSES:] += stage.home[e]
+    stage.words[e, JOBS] = windows.blocks.ctypes.data + 8 * (begin + words)
 
 
 @inner

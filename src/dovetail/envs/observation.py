@@ -65,11 +65,14 @@ class Observation:
         return self.selection.width
 
 
-GPUS = FEATURES.index("requested_gpus")
-TIME = FEATURES.index("requested_time")
-SUBMIT = FEATURES.index("submit_time")
-NOW = FEATURES.index("can_schedule_now")
-URGENCY = FEATURES.index("urgency")
+CRITIC_FEATURES = (
+    "submit_time",
+    "requested_time",
+    "requested_gpus",
+    "can_schedule_now",
+    "urgency",
+)
+CRITIC = tuple(FEATURES.index(name) for name in CRITIC_FEATURES)
 
 
 @observing
@@ -82,16 +85,13 @@ def _selected(
     else:
         describe_usual(jobs, demands, cluster, rows, seen)
     select(table, seen, cluster[0].fragmentation, len(rows), out)
-    for i in range(len(rows)):
-        critic[i, 0] = seen[SUBMIT, i]
-        critic[i, 1] = seen[TIME, i]
-        critic[i, 2] = seen[GPUS, i]
-        critic[i, 3] = seen[NOW, i]
-        critic[i, 4] = seen[URGENCY, i]
+    for slot in range(len(CRITIC)):
+        for i in range(len(rows)):
+            critic[i, slot] = seen[CRITIC[slot], i]
 
 
 OBSERVATIONS: Registry[Observation] = Registry(
     "observation",
-    {name: Observation(name, _selected, part, critic_width=5) for name, part in SELECTIONS.items()},
+    {name: Observation(name, _selected, part, critic_width=len(CRITIC)) for name, part in SELECTIONS.items()},
 )
 SITUATIONAL = OBSERVATIONS["sampled"]

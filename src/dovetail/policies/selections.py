@@ -37,6 +37,8 @@ WAYS = FEATURES.index("ways_to_schedule")
 TWO_WAYS = 2 / 4
 """ways_to_schedule of a job that two kinds of nodes by free GPUs could host."""
 
+USUAL_BITS = sum(1 << feature for feature in USUAL)
+
 SITUATIONS = 4
 """Usual; several ways; scattered; both."""
 
@@ -73,11 +75,15 @@ def select(table: Any, seen: Matrix, fragmentation: float, count: int, out: Any)
 
     A network that wants jobs side by side passes the transpose of its matrix.
     """
-    scattered = 2 if fragmentation > SCATTERED else 0
-    for i in range(count):
-        situation = scattered + (1 if seen[WAYS, i] >= TWO_WAYS else 0)
-        for slot in range(table.shape[1]):
-            out[i, slot] = seen[int(table[situation, slot]), i]
+    situation = 2 if fragmentation > SCATTERED else 0
+    for slot in range(table.shape[1]):
+        usual, several = int(table[situation, slot]), int(table[situation + 1, slot])
+        for i in range(count):
+            out[i, slot] = seen[usual, i]
+        if several != usual:
+            for i in range(count):
+                if seen[WAYS, i] >= TWO_WAYS:
+                    out[i, slot] = seen[several, i]
 
 
 @kernel
@@ -85,10 +91,7 @@ def needs_all(table: Any) -> bool:
     """Whether a selection has features that are not among the usual ones."""
     for situation in range(table.shape[0]):
         for slot in range(table.shape[1]):
-            usual = False
-            for feature in USUAL:
-                usual |= table[situation, slot] == feature
-            if not usual:
+            if not USUAL_BITS >> int(table[situation, slot]) & 1:
                 return True
     return False
 
