@@ -15,16 +15,18 @@ from numba import carray, from_dtype, types
 from numpy.typing import NDArray
 
 from dovetail.compiled.functions import inner, kernel
+from dovetail.compiled.memory import add_at_once, fetch
 from dovetail.compiled.native import native_type, taker
 from dovetail.compiled.tables import column_address, dtype_of
-from dovetail.compiled.threads import add_at_once
 from dovetail.domain.jobs import Bools, Floats, Ints
+from dovetail.domain.policy import JobFacts
 from dovetail.envs.observation import OBSERVE, Singles
 from dovetail.envs.reward import MEASURE, RUN, gap
 from dovetail.envs.visible_jobs import SHOWN, Scratch, own_scratch, show
 from dovetail.policies.features import Matrix
+from dovetail.simulator.kernel.demand_rows import Demand, OptionRow
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.rows import NodeRow, World
 from dovetail.simulator.kernel.rules import RULES, Rules
 from dovetail.simulator.kernel.state import (
     accounts,
@@ -44,6 +46,11 @@ WAIT = -1
 
 SHARE = 8
 """Environments that a thread takes at a time: with half of all each, one waited for the other."""
+
+DEMAND_SIZE, OPTION_SIZE, NODE_SIZE, JOB_SIZE = (
+    dtype_of(row).itemsize for row in (Demand, OptionRow, NodeRow, JobFacts)
+)
+"""Bytes."""
 
 ADDRESSES = dict(dtype_of(World).fields or {})["cluster"][1] // 8
 """Words of a World before its first address; from there on all are addresses."""
@@ -177,34 +184,59 @@ def is_legal(stage: BatchState, e: int) -> bool:
 
 @kernel
 def step(at: int) -> None:
-    """One decision in each environment, those that other threads take aside."""
-    given = _take(at)
-    count = len(given.stage.actions)
-    first = add_at_once(given.taken, SHARE)
-    while first < count:
-        for e in range(first, min(first + SHARE, count)):
-            _step_one(given, e)
-        first = add_at_once(given.taken, SHARE)
+    """One decision in each environment that no other thread takes; those that end begin anew."""
+    taken, stage, windows, play, scratch, queue = _take(at)
+    first, last = 0, 0
+    while True:
+        if first == last:
+            first = add_at_once(taken, SHARE)
+            last = min(first + SHARE, len(stage.actions))
+            if first >= last:
+                return
+        e, first = first, first + 1
+        if first < last:
+            _fetch_tables(stage, first)
+        if first + 1 < last:
+            _fetch_world(stage, first + 1)
+        window = stage.playing[e]
+        stage.rewards[e] = 0.0
+        if play.dense > 0.0:
+            stage.rewards[e] = play.dense * waited(stage, windows, e)
+        stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
+        if play.dense > 0.0:
+            stage.rewards[e] -= play.dense * waited(stage, windows, e)
+        if stage.dones[e]:
+            stage.played[e] = window
+            stage.scores[e] = score(stage, windows, play, e)
+            final = gap(windows.base[window], stage.scores[e])
+            stage.rewards[e] += play.dense + (1.0 - play.dense) * final
+            load_window(stage, windows, e)
+        _look(stage, play, scratch, queue, e)
 
 
 @inner
-def _step_one(given: Arguments, e: int) -> None:
-    """One decision; where an episode ends, the next one begins."""
-    _, stage, windows, play, scratch, queue = given
-    window = stage.playing[e]
-    stage.rewards[e] = 0.0
-    if play.dense > 0.0:
-        stage.rewards[e] = play.dense * waited(stage, windows, e)
-    stage.dones[e] = not act(stage, windows, play, stage.actions[e], e)
-    if play.dense > 0.0:
-        stage.rewards[e] -= play.dense * waited(stage, windows, e)
-    if stage.dones[e]:
-        stage.played[e] = window
-        stage.scores[e] = score(stage, windows, play, e)
-        final = gap(windows.base[window], stage.scores[e])
-        stage.rewards[e] += play.dense + (1.0 - play.dense) * final
-        load_window(stage, windows, e)
-    _look(stage, play, scratch, queue, e)
+def _fetch_world(stage: BatchState, e: int) -> None:
+    """Ask for what the step after the next one reads first."""
+    size = 8 * stage.words.shape[1]
+    fetch(stage.words.ctypes.data + e * size, size)
+    fetch(stage.rows.ctypes.data + 8 * e * SHOWN, 8 * stage.shown[e])
+
+
+@inner
+def _fetch_tables(stage: BatchState, e: int) -> None:
+    """Ask for what the next step reads of its world: 512 worlds are too many for the cache.
+
+    Whom it has shown it will mostly show again.
+    """
+    w = stage.worlds[e]
+    fetch(w.demands, DEMAND_SIZE * w.demand_count)
+    fetch(w.nodes, NODE_SIZE * w.node_count)
+    fetch(w.options, OPTION_SIZE * w.demand_count)
+    fetch(w.waiting, 8 * w.job_count)
+    fetch(w.scores, 8 * w.job_count)
+    rows = stage.rows[e]
+    for i in range(stage.shown[e]):
+        fetch(w.jobs + JOB_SIZE * rows[i], 64)
 
 
 @inner
@@ -284,12 +316,13 @@ def _look(stage: BatchState, play: EpisodeRules, scratch: Matrix, queue: Scratch
         jobs(w), accounts(w), all_demand_facts(w), cluster(w), play.features,
         rows[:count], scratch, stage.jobs[e], stage.critic[e],
     )  # fmt: skip
-    stage.mask[e, :count] = 1
+    for i in range(before, count):
+        stage.mask[e, i] = 1
+    for i in range(count, before):
+        stage.mask[e, i] = 0
+        stage.jobs[e, i] = 0.0
+        stage.critic[e, i] = 0.0
     stage.mask[e, DECLINE] = may_decline(w)
-    if count < before:
-        stage.jobs[e, count:before] = 0.0
-        stage.critic[e, count:before] = 0.0
-        stage.mask[e, count:before] = 0
 
 
 @kernel

@@ -6,6 +6,7 @@ requested_time, requested_gpus, can_schedule_now and urgency.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from dovetail.compiled.functions import LazyFunction
-from dovetail.domain.jobs import Ints
+from dovetail.compiled.functions import LazyFunction, inner
+from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import (
     ACCOUNTS,
     CLUSTER,
@@ -27,8 +28,16 @@ from dovetail.domain.policy import (
     JobRows,
 )
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, Matrix, describe_jobs, describe_usual
-from dovetail.policies.selections import SELECTIONS, Selection, needs_all, select
+from dovetail.policies.features import FEATURES, MONTH, Matrix, describe_jobs, usual_features
+from dovetail.policies.selections import (
+    SCATTERED,
+    SELECTIONS,
+    TWO_WAYS,
+    WAYS,
+    Selection,
+    needs_all,
+    select,
+)
 
 Singles = NDArray[np.float32]
 
@@ -80,18 +89,40 @@ def _selected(
     jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
 ) -> None:  # fmt: skip
-    if needs_all(table):
-        describe_jobs(jobs, accounts, demands, cluster, rows, seen)
-    else:
-        describe_usual(jobs, demands, cluster, rows, seen)
+    if not needs_all(table):
+        _write_usual(jobs, demands, cluster, table, rows, seen[0], out, critic)
+        return
+    describe_jobs(jobs, accounts, demands, cluster, rows, seen)
     select(table, seen, cluster[0].fragmentation, len(rows), out)
     for slot in range(len(CRITIC)):
         for i in range(len(rows)):
             critic[i, slot] = seen[CRITIC[slot], i]
 
 
+@inner
+def _write_usual(
+    jobs: JobRows, demands: DemandRows, cluster: ClusterRow,
+    table: Any, rows: Ints, seen: Floats, out: Singles, critic: Singles,
+) -> None:  # fmt: skip
+    """The same job by job, `seen` holding the features of one: a fifth faster than by columns."""
+    site = cluster[0]
+    log_total, log_month = math.log(site.total_gpus + 1.0), math.log(MONTH)
+    scattered = 2 if site.fragmentation > SCATTERED else 0
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        (
+            seen[2], seen[5], seen[6], seen[9], seen[10],
+            seen[11], seen[12], seen[13], seen[14], seen[15],
+        ) = usual_features(job, demands[job.demand], site.now, log_total, log_month)  # fmt: skip
+        features = table[scattered + (1 if seen[WAYS] >= TWO_WAYS else 0)]
+        for slot in range(len(features)):
+            out[i, slot] = seen[features[slot]]
+        for slot in range(len(CRITIC)):
+            critic[i, slot] = seen[CRITIC[slot]]
+
+
 OBSERVATIONS: Registry[Observation] = Registry(
     "observation",
-    {name: Observation(name, _selected, part, critic_width=len(CRITIC)) for name, part in SELECTIONS.items()},
+    {name: Observation(name, _selected, part, len(CRITIC)) for name, part in SELECTIONS.items()},
 )
 SITUATIONAL = OBSERVATIONS["sampled"]

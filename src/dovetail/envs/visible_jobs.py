@@ -88,9 +88,10 @@ def _mark(w: World, keys: Floats, words: Ints) -> None:
         number = demand(w, i).active
         mine = demand(w, number)
         if mine.open:
+            every = mine.latest_end == math.inf  # then no facts of jobs are looked at
             for at in range(mine.low, mine.high):
                 job = queue[at]
-                if is_candidate(w, number, job):
+                if every or is_candidate(w, number, job):
                     words[job >> 6] |= 1 << (job & 63)
                     keys[job] = values[at]
 
@@ -115,9 +116,7 @@ def _gather(w: World, keys: Floats, rows: Ints, words: Ints) -> tuple[int, bool]
 
 
 @inner
-def sort_stably(
-    rows: Ints, keys: Floats, other_rows: Ints, other_keys: Floats, count: int
-) -> None:
+def sort_stably(rows: Ints, keys: Floats, other_rows: Ints, other_keys: Floats, count: int) -> None:
     """Put rows in the order of their keys, equal ones as they were: a merge sort.
 
     A step takes either side by arithmetic: nobody can foretell which, and a wrong guess of the
