@@ -15,8 +15,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from dovetail.compiled.functions import LazyFunction, inner
-from dovetail.domain.jobs import Floats, Ints
+from dovetail.compiled.functions import LazyFunction
+from dovetail.domain.jobs import Ints
 from dovetail.domain.policy import (
     ACCOUNTS,
     CLUSTER,
@@ -30,12 +30,11 @@ from dovetail.domain.policy import (
 from dovetail.domain.registry import Registry
 from dovetail.policies.features import FEATURES, MONTH, Matrix, describe_jobs, usual_features
 from dovetail.policies.selections import (
+    SAMPLED,
     SCATTERED,
     SELECTIONS,
     TWO_WAYS,
-    WAYS,
     Selection,
-    needs_all,
     select,
 )
 
@@ -89,9 +88,6 @@ def _selected(
     jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
 ) -> None:  # fmt: skip
-    if not needs_all(table):
-        _write_usual(jobs, demands, cluster, table, rows, seen[0], out, critic)
-        return
     describe_jobs(jobs, accounts, demands, cluster, rows, seen)
     select(table, seen, cluster[0].fragmentation, len(rows), out)
     for slot in range(len(CRITIC)):
@@ -99,30 +95,33 @@ def _selected(
             critic[i, slot] = seen[CRITIC[slot], i]
 
 
-@inner
-def _write_usual(
-    jobs: JobRows, demands: DemandRows, cluster: ClusterRow,
-    table: Any, rows: Ints, seen: Floats, out: Singles, critic: Singles,
+@observing
+def _sampled(
+    jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
 ) -> None:  # fmt: skip
-    """The same job by job, `seen` holding the features of one: a fifth faster than by columns."""
+    """The same for the usual selection, straight from facts: it takes 60 % of the time."""
     site = cluster[0]
     log_total, log_month = math.log(site.total_gpus + 1.0), math.log(MONTH)
-    scattered = 2 if site.fragmentation > SCATTERED else 0
+    scattered = site.fragmentation > SCATTERED
     for i in range(len(rows)):
         job = jobs[rows[i]]
-        (
-            seen[2], seen[5], seen[6], seen[9], seen[10],
-            seen[11], seen[12], seen[13], seen[14], seen[15],
-        ) = usual_features(job, demands[job.demand], site.now, log_total, log_month)  # fmt: skip
-        features = table[scattered + (1 if seen[WAYS] >= TWO_WAYS else 0)]
-        for slot in range(len(features)):
-            out[i, slot] = seen[features[slot]]
-        for slot in range(len(CRITIC)):
-            critic[i, slot] = seen[CRITIC[slot]]
+        gpus, time, submit, nodes, now, ways, supply, size, urgency, future = usual_features(
+            job, demands[job.demand], site.now, log_total, log_month
+        )
+        mine, others = out[i], critic[i]
+        mine[0], mine[1], mine[2], mine[3], mine[4] = gpus, time, submit, now, supply
+        mine[5] = future
+        mine[6] = size if scattered else urgency
+        mine[7] = ways if ways >= TWO_WAYS else nodes
+        others[0], others[1], others[2], others[3], others[4] = submit, time, gpus, now, urgency
 
 
 OBSERVATIONS: Registry[Observation] = Registry(
     "observation",
-    {name: Observation(name, _selected, part, len(CRITIC)) for name, part in SELECTIONS.items()},
+    {
+        name: Observation(name, _sampled if part is SAMPLED else _selected, part, len(CRITIC))
+        for name, part in SELECTIONS.items()
+    },
 )
 SITUATIONAL = OBSERVATIONS["sampled"]

@@ -81,6 +81,7 @@ def describe_jobs(
     of a job are facts taken once, not here.
     """
     site = cluster[0]
+    log_total, log_month = math.log(site.total_gpus + 1.0), math.log(MONTH)
     for i in range(len(rows)):
         job = jobs[rows[i]]
         part = demands[job.demand]
@@ -92,18 +93,20 @@ def describe_jobs(
         out[7, i] = job.cpus_per_gpu / (job.cpus_per_gpu + 8.0)
         out[8, i] = job.memory_per_gpu / (job.memory_per_gpu + 64.0)
         out[16, i] = site.fragmentation
-    describe_usual(jobs, demands, cluster, rows, out)
-
-
-USUAL = (2, 5, 6, 9, 10, 11, 12, 13, 14, 15)
-"""Those of usual_features: all that `sampled` (see policies.selections) may show."""
+        (
+            out[2, i], out[5, i], out[6, i], out[9, i], out[10, i],
+            out[11, i], out[12, i], out[13, i], out[14, i], out[15, i],
+        ) = usual_features(job, part, site.now, log_total, log_month)  # fmt: skip
 
 
 @inner
 def usual_features(
     job: JobFacts, part: DemandFacts, now: float, log_total: float, log_month: float
 ) -> tuple[float, ...]:
-    """Of one job, in the order of USUAL: of its facts, what stands together in memory."""
+    """All that `sampled` (see policies.selections) may show of a job, in the order of FEATURES.
+
+    Of a job's facts it reads what stands together in memory.
+    """
     wait = now - job.submit
     log_estimate = min(job.log_estimate, log_month)
     left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
@@ -119,19 +122,3 @@ def usual_features(
         wait / (wait + job.estimate),
         max(-1.0, min(1.0, left / part.total_gpus)),
     )
-
-
-@kernel
-def describe_usual(
-    jobs: JobRows, demands: DemandRows, cluster: ClusterRow, rows: Ints, out: Matrix
-) -> None:
-    """The same as describe_jobs for usual features only."""
-    site = cluster[0]
-    log_total, log_month = math.log(site.total_gpus + 1.0), math.log(MONTH)
-    for i in range(len(rows)):
-        job = jobs[rows[i]]
-        part = demands[job.demand]
-        (
-            out[2, i], out[5, i], out[6, i], out[9, i], out[10, i],
-            out[11, i], out[12, i], out[13, i], out[14, i], out[15, i],
-        ) = usual_features(job, part, site.now, log_total, log_month)  # fmt: skip

@@ -28,7 +28,7 @@ import numpy as np
 from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, USUAL, Matrix
+from dovetail.policies.features import FEATURES, Matrix
 
 SCATTERED = 0.5
 """Fragmentation above which the size of a job tells more than its urgency."""
@@ -36,8 +36,6 @@ SCATTERED = 0.5
 WAYS = FEATURES.index("ways_to_schedule")
 TWO_WAYS = 2 / 4
 """ways_to_schedule of a job that two kinds of nodes by free GPUs could host."""
-
-USUAL_BITS = sum(1 << feature for feature in USUAL)
 
 SITUATIONS = 4
 """Usual; several ways; scattered; both."""
@@ -84,16 +82,6 @@ def select(table: Any, seen: Matrix, fragmentation: float, count: int, out: Any)
             for i in range(count):
                 if seen[WAYS, i] >= TWO_WAYS:
                     out[i, slot] = seen[several, i]
-
-
-@kernel
-def needs_all(table: Any) -> bool:
-    """Whether a selection has features that are not among the usual ones."""
-    for situation in range(table.shape[0]):
-        for slot in range(table.shape[1]):
-            if not USUAL_BITS >> int(table[situation, slot]) & 1:
-                return True
-    return False
 
 
 SAMPLED = Selection(
