@@ -23,8 +23,8 @@ def add_at_once(typing_context: Any, counts: Any, by: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(counts)(context, builder, arguments[0])
-        by = context.cast(builder, arguments[1], signature.args[1], types.int64)
-        return builder.atomic_rmw("add", array.data, by, "monotonic")
+        more = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        return builder.atomic_rmw("add", array.data, more, "monotonic")
 
     return types.int64(counts, by), generate
 

@@ -44,7 +44,7 @@ DECLINE = SHOWN
 WAIT = -1
 """Stands for an action that is not legal: nothing more starts in this pass."""
 
-SHARE = 8
+SHARE = 16
 """Environments that a thread takes at a time: with half of all each, one waited for the other."""
 
 DEMAND_SIZE, OPTION_SIZE, NODE_SIZE, JOB_SIZE = (
