@@ -100,7 +100,7 @@ def _sampled(
     jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
 ) -> None:  # fmt: skip
-    """The same for the usual selection, straight from facts: 1.7 instead of 3.2 µs."""
+    """The same for the usual selection, straight from facts: 25 instead of 32 ns a job."""
     site = cluster[0]
     log_total, log_month = math.log(site.total_gpus + 1.0), math.log(MONTH)
     scattered = site.fragmentation > SCATTERED
