@@ -2,7 +2,8 @@
 
 A window is one block of memory with the world that stands at its first decision; addresses in
 that world count from the start of the block. A reset copies the block and adds where it lies now:
-some 30 µs, where building the tables of a window takes milliseconds.
+some 30 µs, where building the tables of a window takes milliseconds. The facts of jobs, which never
+change, are not copied: all environments that play a window read the same ones.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from numba import carray, from_dtype, types
 from numpy.typing import NDArray
 
 from dovetail.compiled.functions import inner, kernel
+from dovetail.compiled.memory import add_at_once, fetch
 from dovetail.compiled.native import native_type, taker
 from dovetail.compiled.tables import column_address, dtype_of
 from dovetail.domain.jobs import Bools, Floats, Ints
+from dovetail.domain.policy import JobFacts
 from dovetail.envs.observation import OBSERVE, Singles
 from dovetail.envs.reward import MEASURE, RUN, gap
 from dovetail.envs.visible_jobs import SHOWN, Scratch, own_scratch, show
 from dovetail.policies.features import Matrix
+from dovetail.simulator.kernel.demand_rows import Demand, OptionRow
 from dovetail.simulator.kernel.facts import describe
-from dovetail.simulator.kernel.rows import World
+from dovetail.simulator.kernel.rows import NodeRow, World
 from dovetail.simulator.kernel.rules import RULES, Rules
 from dovetail.simulator.kernel.state import (
     accounts,
@@ -40,8 +44,20 @@ DECLINE = SHOWN
 WAIT = -1
 """Stands for an action that is not legal: nothing more starts in this pass."""
 
+SHARE = 16
+"""Environments that a thread takes at a time: with half of all each, one waited for the other."""
+
+DEMAND_SIZE, OPTION_SIZE, NODE_SIZE, JOB_SIZE = (
+    dtype_of(row).itemsize for row in (Demand, OptionRow, NodeRow, JobFacts)
+)
+"""Bytes."""
+
 ADDRESSES = dict(dtype_of(World).fields or {})["cluster"][1] // 8
 """Words of a World before its first address; from there on all are addresses."""
+
+
+JOBS = dict(dtype_of(World).fields or {})["jobs"][1] // 8
+"""The word of a World that holds the address of the facts of jobs, the last table of a block."""
 
 
 class Windows(NamedTuple):
@@ -60,7 +76,7 @@ class BatchState(NamedTuple):
 
     worlds: Any  # [environments] World
     words: Ints  # [environments, words of a World] the same memory
-    arenas: Ints  # [environments, words of the longest block]
+    arenas: Ints  # [environments, words of the longest block without the facts of jobs]
     home: Ints  # [environments] addresses of the arenas
     playing: Ints  # [environments] the window
     following: Ints  # [environments] the window after it
@@ -76,6 +92,11 @@ class BatchState(NamedTuple):
     actions: Ints  # [environments] what to do in the next step
 
 
+def longest_copy(windows: Windows) -> int:
+    """Words that the copy of any window takes at most."""
+    return int(windows.worlds[:, JOBS].max()) >> 3
+
+
 class EpisodeRules(NamedTuple):
     """How it is played: compiled functions (see observation, reward) and the base policy."""
 
@@ -87,8 +108,9 @@ class EpisodeRules(NamedTuple):
 
 
 class Arguments(NamedTuple):
-    """All that a thread steps its environments with; kernels get the address of one (see Kept)."""
+    """All that a thread steps environments with; kernels get the address of one (see Kept)."""
 
+    taken: Ints  # [1] environments that threads have taken in the step in hand
     stage: BatchState
     windows: Windows
     play: EpisodeRules
@@ -127,10 +149,10 @@ _runs = column_address(World, "runs", RUN)
 
 
 @kernel
-def reset(at: int, first: int, last: int) -> None:
-    """Begin the following window in each environment from first to last."""
-    stage, windows, play, scratch, queue = _take(at)
-    for e in range(first, last):
+def reset(at: int) -> None:
+    """Begin the following window in each environment."""
+    _, stage, windows, play, scratch, queue = _take(at)
+    for e in range(len(stage.actions)):
         load_window(stage, windows, e)
         _look(stage, play, scratch, queue, e)
 
@@ -161,10 +183,21 @@ def is_legal(stage: BatchState, e: int) -> bool:
 
 
 @kernel
-def step(at: int, first: int, last: int) -> None:
-    """One decision in each environment from first to last; those that end begin anew."""
-    stage, windows, play, scratch, queue = _take(at)
-    for e in range(first, last):
+def step(at: int) -> None:
+    """One decision in each environment that no other thread takes; those that end begin anew."""
+    taken, stage, windows, play, scratch, queue = _take(at)
+    first, last = 0, 0
+    while True:
+        if first == last:
+            first = add_at_once(taken, SHARE)
+            last = min(first + SHARE, len(stage.actions))
+            if first >= last:
+                return
+        e, first = first, first + 1
+        if first < last:
+            _fetch_tables(stage, first)
+        if first + 1 < last:
+            _fetch_world(stage, first + 1)
         window = stage.playing[e]
         stage.rewards[e] = 0.0
         if play.dense > 0.0:
@@ -179,6 +212,31 @@ def step(at: int, first: int, last: int) -> None:
             stage.rewards[e] += play.dense + (1.0 - play.dense) * final
             load_window(stage, windows, e)
         _look(stage, play, scratch, queue, e)
+
+
+@inner
+def _fetch_world(stage: BatchState, e: int) -> None:
+    """Ask for what the step after the next one reads first."""
+    size = 8 * stage.words.shape[1]
+    fetch(stage.words.ctypes.data + e * size, size)
+    fetch(stage.rows.ctypes.data + 8 * e * SHOWN, 8 * stage.shown[e])
+
+
+@inner
+def _fetch_tables(stage: BatchState, e: int) -> None:
+    """Ask for what the next step reads of its world: 512 worlds are too many for the cache.
+
+    Whom it has shown it will mostly show again.
+    """
+    w = stage.worlds[e]
+    fetch(w.demands, DEMAND_SIZE * w.demand_count)
+    fetch(w.nodes, NODE_SIZE * w.node_count)
+    fetch(w.options, OPTION_SIZE * w.demand_count)
+    fetch(w.waiting, 8 * w.job_count)
+    fetch(w.scores, 8 * w.job_count)
+    rows = stage.rows[e]
+    for i in range(stage.shown[e]):
+        fetch(w.jobs + JOB_SIZE * rows[i], 64)
 
 
 @inner
@@ -239,10 +297,11 @@ def own_left(w: World, carried: int) -> bool:
 def load_window(stage: BatchState, windows: Windows, e: int) -> None:
     window = stage.following[e]
     stage.playing[e] = window
-    begin, end = windows.offset[window], windows.offset[window + 1]
-    stage.arenas[e, : end - begin] = windows.blocks[begin:end]
+    begin, words = windows.offset[window], windows.worlds[window, JOBS] >> 3
+    stage.arenas[e, :words] = windows.blocks[begin : begin + words]
     stage.words[e] = windows.worlds[window]
     stage.words[e, ADDRESSES:] += stage.home[e]
+    stage.words[e, JOBS] = windows.blocks.ctypes.data + 8 * (begin + words)
 
 
 @inner
@@ -257,12 +316,13 @@ def _look(stage: BatchState, play: EpisodeRules, scratch: Matrix, queue: Scratch
         jobs(w), accounts(w), all_demand_facts(w), cluster(w), play.features,
         rows[:count], scratch, stage.jobs[e], stage.critic[e],
     )  # fmt: skip
-    stage.mask[e, :count] = 1
+    for i in range(before, count):
+        stage.mask[e, i] = 1
+    for i in range(count, before):
+        stage.mask[e, i] = 0
+        stage.jobs[e, i] = 0.0
+        stage.critic[e, i] = 0.0
     stage.mask[e, DECLINE] = may_decline(w)
-    if count < before:
-        stage.jobs[e, count:before] = 0.0
-        stage.critic[e, count:before] = 0.0
-        stage.mask[e, count:before] = 0
 
 
 @kernel

@@ -6,6 +6,7 @@ requested_time, requested_gpus, can_schedule_now and urgency.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,8 +28,15 @@ from dovetail.domain.policy import (
     JobRows,
 )
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, Matrix, describe_jobs, describe_usual
-from dovetail.policies.selections import SELECTIONS, Selection, needs_all, select
+from dovetail.policies.features import FEATURES, MONTH, Matrix, describe_jobs, usual_features
+from dovetail.policies.selections import (
+    SAMPLED,
+    SCATTERED,
+    SELECTIONS,
+    TWO_WAYS,
+    Selection,
+    select,
+)
 
 Singles = NDArray[np.float32]
 
@@ -65,11 +73,14 @@ class Observation:
         return self.selection.width
 
 
-GPUS = FEATURES.index("requested_gpus")
-TIME = FEATURES.index("requested_time")
-SUBMIT = FEATURES.index("submit_time")
-NOW = FEATURES.index("can_schedule_now")
-URGENCY = FEATURES.index("urgency")
+CRITIC_FEATURES = (
+    "submit_time",
+    "requested_time",
+    "requested_gpus",
+    "can_schedule_now",
+    "urgency",
+)
+CRITIC = tuple(FEATURES.index(name) for name in CRITIC_FEATURES)
 
 
 @observing
@@ -77,21 +88,40 @@ def _selected(
     jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
 ) -> None:  # fmt: skip
-    if needs_all(table):
-        describe_jobs(jobs, accounts, demands, cluster, rows, seen)
-    else:
-        describe_usual(jobs, demands, cluster, rows, seen)
+    describe_jobs(jobs, accounts, demands, cluster, rows, seen)
     select(table, seen, cluster[0].fragmentation, len(rows), out)
+    for slot in range(len(CRITIC)):
+        for i in range(len(rows)):
+            critic[i, slot] = seen[CRITIC[slot], i]
+
+
+@observing
+def _sampled(
+    jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
+) -> None:  # fmt: skip
+    """The same for the usual selection, straight from facts: 25 instead of 32 ns a job."""
+    site = cluster[0]
+    log_total, log_month = math.log(site.total_gpus + 1.0), math.log(MONTH)
+    scattered = site.fragmentation > SCATTERED
     for i in range(len(rows)):
-        critic[i, 0] = seen[SUBMIT, i]
-        critic[i, 1] = seen[TIME, i]
-        critic[i, 2] = seen[GPUS, i]
-        critic[i, 3] = seen[NOW, i]
-        critic[i, 4] = seen[URGENCY, i]
+        job = jobs[rows[i]]
+        gpus, time, submit, nodes, now, ways, supply, size, urgency, future = usual_features(
+            job, demands[job.demand], site.now, log_total, log_month
+        )
+        mine, others = out[i], critic[i]
+        mine[0], mine[1], mine[2], mine[3], mine[4] = gpus, time, submit, now, supply
+        mine[5] = future
+        mine[6] = size if scattered else urgency
+        mine[7] = ways if ways >= TWO_WAYS else nodes
+        others[0], others[1], others[2], others[3], others[4] = submit, time, gpus, now, urgency
 
 
 OBSERVATIONS: Registry[Observation] = Registry(
     "observation",
-    {name: Observation(name, _selected, part, critic_width=5) for name, part in SELECTIONS.items()},
+    {
+        name: Observation(name, _sampled if part is SAMPLED else _selected, part, len(CRITIC))
+        for name, part in SELECTIONS.items()
+    },
 )
 SITUATIONAL = OBSERVATIONS["sampled"]

@@ -134,9 +134,13 @@ def tables_of(
 
 
 def pack(tables: Tables) -> tuple[Ints, Ints]:
-    """All tables in one block; the addresses in the world count from its start."""
+    """All tables in one block; the addresses in the world count from its start.
+
+    What never changes, the facts of jobs, comes last: see `load_window`.
+    """
     world = tables.world.copy()
     names = (world.dtype.names or ())[-_address_count(world) :]
+    names = (*(name for name in names if name != "jobs"), "jobs")
     at, parts = 0, []
     for name in names:
         if name not in vars(tables):

@@ -5,13 +5,16 @@ Rows are shown in the base policy's order, so that action 0 is always what the b
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import carray, types
 
 from dovetail.compiled.functions import inner
+from dovetail.compiled.tables import Word, column_address
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.simulator.kernel.heap import sift
+from dovetail.simulator.kernel.bits import trailing_zeros
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import demand, gathered, scores, waiting
 from dovetail.simulator.kernel.steps import is_candidate
@@ -25,9 +28,6 @@ ENDS = 64
 With the best-ranked alone, an old large job that the base ranks last would never be seen.
 """
 
-QUEUED, KEPT = 1.0, 2.0
-"""Marks of a candidate, and of one of the oldest or newest."""
-
 
 class Scratch(NamedTuple):
     """Room for all jobs of a window; worlds that are stepped one after the other share it.
@@ -37,77 +37,108 @@ class Scratch(NamedTuple):
 
     rows: Ints  # [jobs]
     keys: Floats
-    marks: Floats
+    other_rows: Ints
+    other_keys: Floats
 
 
 def scratch_for(jobs: int) -> Scratch:
-    return Scratch(np.zeros(jobs, np.int64), np.zeros(jobs), np.zeros(jobs))
+    rows, keys = np.zeros((2, jobs), np.int64), np.zeros((2, jobs))
+    return Scratch(rows[0], keys[0], rows[1], keys[1])
+
+
+_other_rows = column_address(World, "gathered_gates", types.int64)
 
 
 @inner
 def own_scratch(w: World) -> Scratch:
     """That of one world: what `rescore` uses, which a pass has done with."""
-    rows, keys, marks, _ = gathered(w, w.job_count)
-    return Scratch(rows, keys, marks)
+    rows, keys, _, other_keys = gathered(w, w.job_count)
+    return Scratch(rows, keys, carray(_other_rows(w), (w.job_count,)), other_keys)
 
 
 @inner
 def show(w: World, scratch: Scratch, out: Ints) -> int:
     """Write the rows of the jobs to be shown, best first in the base order; returns how many."""
-    rows, keys, marks = scratch
-    count = _gather(w, rows, keys)
-    best_left = SHOWN
+    rows, keys = scratch.rows, scratch.keys
+    _mark(w, keys, scratch.other_rows)
+    count, in_order = _gather(w, keys, rows, scratch.other_rows)
+    old, new, best_left = rows[0], rows[0], count
     if count > SHOWN:
-        _mark_ends(rows[:count], marks)
-        best_left = SHOWN - 2 * ENDS
-    for at in range((count >> 1) - 1, -1, -1):
-        sift(rows, keys, at, count)
-    shown, left = 0, count
-    while left > 0 and shown < SHOWN:
-        job = rows[0]
-        left -= 1
-        rows[0], keys[0] = rows[left], keys[left]
-        sift(rows, keys, 0, left)
-        if count > SHOWN and marks[job] < KEPT:
+        old, new, best_left = rows[ENDS - 1], rows[count - ENDS], SHOWN - 2 * ENDS
+    if not in_order:
+        sort_stably(rows, keys, scratch.other_rows, scratch.other_keys, count)
+    shown = 0
+    for i in range(count):
+        if old < rows[i] < new:
             if best_left == 0:
                 continue
             best_left -= 1
-        out[shown] = job
+        out[shown] = rows[i]
         shown += 1
     return shown
 
 
 @inner
-def _gather(w: World, rows: Ints, keys: Floats) -> int:
-    """All candidates with their scores in the base order."""
+def _mark(w: World, keys: Floats, words: Ints) -> None:
+    """Set the bits of all candidates, and note their scores in the base order."""
     queue, values = waiting(w), scores(w)
-    count = 0
+    for i in range((w.job_count >> 6) + 1):
+        words[i] = 0
     for i in range(w.active_count):
         number = demand(w, i).active
         mine = demand(w, number)
         if mine.open:
+            every = mine.latest_end == math.inf  # then no facts of jobs are looked at
             for at in range(mine.low, mine.high):
-                if is_candidate(w, number, queue[at]):
-                    rows[count], keys[count] = queue[at], values[at]
-                    count += 1
-    return count
+                job = queue[at]
+                if every or is_candidate(w, number, job):
+                    words[job >> 6] |= 1 << (job & 63)
+                    keys[job] = values[at]
 
 
 @inner
-def _mark_ends(rows: Ints, marks: Floats) -> None:
-    """Rows are in order of submission: mark the lowest and the highest of them as kept."""
-    marks[:] = 0.0
-    for job in rows:
-        marks[job] = QUEUED
-    left, job = ENDS, 0
-    while left > 0:
-        if marks[job] == QUEUED:
-            marks[job] = KEPT
-            left -= 1
-        job += 1
-    left, job = ENDS, len(marks) - 1
-    while left > 0:
-        if marks[job] == QUEUED:
-            marks[job] = KEPT
-            left -= 1
-        job -= 1
+def _gather(w: World, keys: Floats, rows: Ints, words: Ints) -> tuple[int, bool]:
+    """Write marked jobs in the order of their rows; whether that is the order of their scores.
+
+    It is wherever who came first goes first. Sorting as many by a heap took 6 µs of 18.
+    """
+    count, last, in_order = 0, -math.inf, True
+    for i in range((w.job_count >> 6) + 1):
+        bits = Word(words[i])
+        while bits != Word(0):
+            job = 64 * i + int(trailing_zeros(bits))
+            bits &= bits - Word(1)
+            in_order &= last <= keys[job]
+            last = keys[job]
+            rows[count], keys[count] = job, last  # no later job has its key so far in front
+            count += 1
+    return count, in_order
+
+
+@inner
+def sort_stably(rows: Ints, keys: Floats, other_rows: Ints, other_keys: Floats, count: int) -> None:
+    """Put rows in the order of their keys, equal ones as they were: a merge sort.
+
+    A step takes either side by arithmetic: nobody can foretell which, and a wrong guess of the
+    processor costs as much as five steps.
+    """
+    width, turned = 1, False
+    while width < count:
+        for first in range(0, count, 2 * width):
+            middle, last = min(first + width, count), min(first + 2 * width, count)
+            left, right, at = first, middle, first
+            while left < middle and right < last:
+                takes_right = keys[right] < keys[left]
+                source = right if takes_right else left
+                other_rows[at], other_keys[at] = rows[source], keys[source]
+                right, left, at = right + takes_right, left + (not takes_right), at + 1
+            for source in range(left, middle):
+                other_rows[at], other_keys[at], at = rows[source], keys[source], at + 1
+            for source in range(right, last):
+                other_rows[source], other_keys[source] = rows[source], keys[source]
+        rows, other_rows = other_rows, rows
+        keys, other_keys = other_keys, keys
+        width, turned = 2 * width, not turned
+    if turned:
+        for at in range(count):
+            other_rows[at] = rows[at]

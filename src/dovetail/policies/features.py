@@ -30,9 +30,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.compiled.functions import kernel
+from dovetail.compiled.functions import inner, kernel
 from dovetail.domain.jobs import Ints
-from dovetail.domain.policy import AccountRows, ClusterRow, DemandRows, JobRows
+from dovetail.domain.policy import (
+    AccountRows,
+    ClusterRow,
+    DemandFacts,
+    DemandRows,
+    JobFacts,
+    JobRows,
+)
 
 FEATURES = (
     "place_in_queue",
@@ -74,6 +81,7 @@ def describe_jobs(
     of a job are facts taken once, not here.
     """
     site = cluster[0]
+    log_total, log_month = math.log(site.total_gpus + 1.0), math.log(MONTH)
     for i in range(len(rows)):
         job = jobs[rows[i]]
         part = demands[job.demand]
@@ -85,34 +93,32 @@ def describe_jobs(
         out[7, i] = job.cpus_per_gpu / (job.cpus_per_gpu + 8.0)
         out[8, i] = job.memory_per_gpu / (job.memory_per_gpu + 64.0)
         out[16, i] = site.fragmentation
-    describe_usual(jobs, demands, cluster, rows, out)
+        (
+            out[2, i], out[5, i], out[6, i], out[9, i], out[10, i],
+            out[11, i], out[12, i], out[13, i], out[14, i], out[15, i],
+        ) = usual_features(job, part, site.now, log_total, log_month)  # fmt: skip
 
 
-USUAL = (2, 5, 6, 9, 10, 11, 12, 13, 14, 15)
-"""Those of describe_usual: all that `sampled` (see policies.selections) may show."""
+@inner
+def usual_features(
+    job: JobFacts, part: DemandFacts, now: float, log_total: float, log_month: float
+) -> tuple[float, ...]:
+    """All that `sampled` (see policies.selections) may show of a job, in the order of FEATURES.
 
-
-@kernel
-def describe_usual(
-    jobs: JobRows, demands: DemandRows, cluster: ClusterRow, rows: Ints, out: Matrix
-) -> None:
-    """The same for usual features only: of a job, what stands together in memory."""
-    site = cluster[0]
-    log_total = math.log(site.total_gpus + 1.0)
-    log_month = math.log(MONTH)
-    for i in range(len(rows)):
-        job = jobs[rows[i]]
-        part = demands[job.demand]
-        wait = site.now - job.submit
-        log_estimate = min(job.log_estimate, log_month)
-        out[2, i] = job.log_gpus / log_total
-        out[5, i] = log_estimate / log_month
-        out[6, i] = wait / (wait + 3600.0)
-        out[9, i] = part.idle_nodes / part.total_nodes
-        out[10, i] = 1.0 if part.fits else 0.0
-        out[11, i] = min(part.ways, 4.0) / 4.0
-        out[12, i] = job.size / (job.size + part.free_gpus)
-        out[13, i] = (job.log_gpus + log_estimate) / (log_total + log_month)
-        out[14, i] = wait / (wait + job.estimate)
-        left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
-        out[15, i] = max(-1.0, min(1.0, left / part.total_gpus))
+    Of a job's facts it reads what stands together in memory.
+    """
+    wait = now - job.submit
+    log_estimate = min(job.log_estimate, log_month)
+    left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
+    return (
+        job.log_gpus / log_total,
+        log_estimate / log_month,
+        wait / (wait + 3600.0),
+        part.idle_nodes / part.total_nodes,
+        1.0 if part.fits else 0.0,
+        min(part.ways, 4.0) / 4.0,
+        job.size / (job.size + part.free_gpus),
+        (job.log_gpus + log_estimate) / (log_total + log_month),
+        wait / (wait + job.estimate),
+        max(-1.0, min(1.0, left / part.total_gpus)),
+    )

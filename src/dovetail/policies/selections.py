@@ -28,7 +28,7 @@ import numpy as np
 from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, USUAL, Matrix
+from dovetail.policies.features import FEATURES, Matrix
 
 SCATTERED = 0.5
 """Fragmentation above which the size of a job tells more than its urgency."""
@@ -73,24 +73,15 @@ def select(table: Any, seen: Matrix, fragmentation: float, count: int, out: Any)
 
     A network that wants jobs side by side passes the transpose of its matrix.
     """
-    scattered = 2 if fragmentation > SCATTERED else 0
-    for i in range(count):
-        situation = scattered + (1 if seen[WAYS, i] >= TWO_WAYS else 0)
-        for slot in range(table.shape[1]):
-            out[i, slot] = seen[int(table[situation, slot]), i]
-
-
-@kernel
-def needs_all(table: Any) -> bool:
-    """Whether a selection has features that are not among the usual ones."""
-    for situation in range(table.shape[0]):
-        for slot in range(table.shape[1]):
-            usual = False
-            for feature in USUAL:
-                usual |= table[situation, slot] == feature
-            if not usual:
-                return True
-    return False
+    situation = 2 if fragmentation > SCATTERED else 0
+    for slot in range(table.shape[1]):
+        usual, several = int(table[situation, slot]), int(table[situation + 1, slot])
+        for i in range(count):
+            out[i, slot] = seen[usual, i]
+        if several != usual:
+            for i in range(count):
+                if seen[WAYS, i] >= TWO_WAYS:
+                    out[i, slot] = seen[several, i]
 
 
 SAMPLED = Selection(

@@ -17,7 +17,7 @@ from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
 from dovetail.domain.node_classes import CLASSES
 from dovetail.envs.batch import InvalidAction, Seen, whole_numbers, windows_of
-from dovetail.envs.batch_kernel import BatchState
+from dovetail.envs.batch_kernel import BatchState, longest_copy
 from dovetail.envs.selector_allocator.config import AGENT_NAMES
 from dovetail.envs.selector_allocator.kernel import (
     ALLOCATES,
@@ -142,7 +142,7 @@ class SelectorAllocatorBatch:
 
 def _new_stage(pool: SelectorAllocatorPool, count: int) -> BatchState:
     worlds = new_table(World, count)
-    capacity = int(np.diff(pool.windows.offset).max())
+    capacity = longest_copy(pool.windows)
     arenas = np.empty((count, capacity), np.int64)
     return BatchState(
         worlds=worlds,

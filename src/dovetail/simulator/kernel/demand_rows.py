@@ -8,11 +8,35 @@ from dovetail.compiled.tables import Row
 class Demand(Row):
     """Jobs that ask for the same: where they may run, the list of those that wait."""
 
+    # first what every pass looks at: it stands together in memory
     kinds: int  # bit k: may use nodes of kind k
     gpus: int  # of one of its jobs, on all nodes together
-    plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     speed: float  # of its fastest option
+    kind_set: int  # the row of its kinds among all distinct ones
+    option_first: int
+    option_last: int
+    low: int  # where its list lies now: waiting[low:high]
+    high: int
+    queued_gpus: int  # of its waiting jobs
+    shortest: float  # no waiting job has a lower estimate
+    active_at: int  # position in the list of active demands; -1: nothing waits
+    active: int  # a list kept beside the table: entry i belongs to position i, not to demand i
+    # during a pass
+    fits: bool  # one of its jobs could be placed now
+    open: bool  # still to be considered
+    passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
+    behind: int  # the last pass in which a job with a reservation stood before it
+    cursor: int  # its next job, as a position in `waiting`
+    cursor_score: float
+    latest_end: float  # a job that ends later would delay a reservation
+    passer: int  # place in the heap of those that may pass; -1: none
+    aside: int  # a list kept beside the table
+    refused_in: int  # the last cycle of Slurm's backfill in which a job of it could not start
+    refused: float  # the lowest estimate of such a job
+    turn: int  # place in the heap of its kind set; -1: none
     tier: int  # of its partition: 0 goes first
+    first: int  # where its list may begin
+    plannable: bool  # plans may look at it: it has GPUs, and as many in each option
     partition_kinds: int  # bit k: kind k belongs to its partition
     account: int  # of its first job
     # its limits, and what one of its jobs counts for there
@@ -22,30 +46,6 @@ class Demand(Row):
     cpus_asked: int
     memory_asked: int
     nodes_asked: int
-    kind_set: int  # the row of its kinds among all distinct ones
-    option_first: int
-    option_last: int
-    first: int  # where its list may begin
-    low: int  # where it lies now: waiting[low:high]
-    high: int
-    shortest: float  # no waiting job has a lower estimate
-    active_at: int  # position in the list of active demands; -1: nothing waits
-    queued_gpus: int  # of its waiting jobs
-    turn: int  # place in the heap of its kind set; -1: none
-    # during a pass
-    fits: bool  # one of its jobs could be placed now
-    behind: int  # the last pass in which a job with a reservation stood before it
-    open: bool  # still to be considered
-    cursor: int  # its next job, as a position in `waiting`
-    cursor_score: float
-    passing: bool  # jobs of it are being passed over, as they would leave too few GPUs free
-    latest_end: float  # a job that ends later would delay a reservation
-    passer: int  # place in the heap of those that may pass; -1: none
-    refused_in: int  # the last cycle of Slurm's backfill in which a job of it could not start
-    refused: float  # the lowest estimate of such a job
-    # lists kept beside the table
-    active: int
-    aside: int
 
 
 class KindSet(Row):

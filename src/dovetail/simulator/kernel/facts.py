@@ -58,6 +58,12 @@ def _describe_kinds(w: World, number: int) -> None:
 @inner
 def _describe_demand(w: World, number: int) -> None:
     mine, facts = demand(w, number), demand_facts(w, number)
+    part = kind_set(w, mine.kind_set)
+    facts.free_gpus, facts.idle_nodes = part.free_gpus, part.idle_nodes
+    facts.queued_gpus = part.queued_gpus
+    facts.fits, facts.opens, facts.ways = mine.fits, False, 0
+    if not mine.fits:  # nor has it ways
+        return
     ways, snug = 0, 0
     chunk = large(w, mine.option_first).gpus
     for at in range(w.kind_count):
@@ -67,9 +73,4 @@ def _describe_demand(w: World, number: int) -> None:
                 found = level(w, at, gpus).count > 0
                 ways += found
                 snug += found and (gpus < whole or gpus == chunk)
-    part = kind_set(w, mine.kind_set)
-    facts.free_gpus, facts.idle_nodes = part.free_gpus, part.idle_nodes
-    facts.queued_gpus = part.queued_gpus
-    facts.fits = mine.fits
-    facts.opens = mine.fits and snug == 0
-    facts.ways = ways if mine.fits else 0
+    facts.opens, facts.ways = snug == 0, ways
