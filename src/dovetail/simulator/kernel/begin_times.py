@@ -10,17 +10,15 @@ from dovetail.simulator.kernel.claims import GAIN_LOG
 from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
+    begins,
     claimants,
-    first_rooms,
     gain,
     gain_bound,
     gained_at,
     gains_by,
     large,
-    last_rooms,
     node_set,
     option,
-    room_gaps,
     small,
 )
 
@@ -50,12 +48,10 @@ def earliest_begin(
     kinds, chunk = this.large_kinds, large(w, number)
     if not anew:
         return _begin_on_gains(w, kinds, chunk, length, limit, seen)
-    rooms.refresh(w, chunk.gpus)
-    best, base = math.inf, chunk.gpus * w.set_count
-    firsts, lasts, gaps = first_rooms(w), last_rooms(w), room_gaps(w)
+    set_search.name_times(w, kinds, chunk, w.now, length)
+    best, times = math.inf, begins(w)
     for at in range(w.set_count):
-        bound = lasts[base + at] if length > gaps[base + at] else firsts[base + at]
-        if bound < limit and node_set(w, at).kinds & kinds:
+        if times[at] < limit:
             best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
             limit = min(limit, best)
     return best

@@ -115,7 +115,7 @@ def _claim_chunks(
             if rooms.begins_by(w, number, chunk.gpus, length) <= kept.time:
                 count = _consider(w, kept, chunk, wanted, number, count)
     else:
-        set_search.name_times(w, kinds, chunk, w.now, length)
+        set_search.name_times(w, kinds, chunk, kept.time, length)
         times = begins(w)
         for number in range(w.set_count):
             if times[number] <= kept.time and not _has_claim(w, kept, number):

@@ -17,12 +17,12 @@ from dovetail.simulator.kernel.demand_rows import Chunk
 from dovetail.simulator.kernel.promise_rows import Promise
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
+    begins,
     claim,
     claimants,
     first_ends,
     first_rooms,
     last_rooms,
-    node_set,
     room_gaps,
     second_rooms,
     slot_counts,
@@ -36,25 +36,27 @@ ROUNDING = 1.0
 
 @inner
 def count_at_once(
-    w: World, kinds: int, chunk: Chunk, length: float, n: int, kept: Promise, job: int
+    w: World, chunk: Chunk, length: float, n: int, kept: Promise, job: int
 ) -> int:
     """The most nodes that could begin with a chunk in one slot before a promised time.
 
-    What the job is to have itself, marked as its own, is not in its way. Where they are enough, the promise is told
+    The nodes have named bounds for their times (set_search.py). What the job is to have itself,
+    marked as its own, is not in its way. Where they are enough, the promise is told
     the first such time.
     """
     counts, limit, base = slot_counts(w), kept.time, chunk.gpus * w.set_count
     for slot in range(SLOTS + 1):
         counts[slot] = 0
     owners, firsts, lasts, gaps = claimants(w), first_rooms(w), last_rooms(w), room_gaps(w)
-    ends, seconds, now = first_ends(w), second_rooms(w), w.now
-    scale, anywhere = SLOTS / (limit - now), kinds + 1 == 1 << w.kind_count
+    ends, seconds, times, now = first_ends(w), second_rooms(w), begins(w), w.now
+    scale = SLOTS / (limit - now)
     for number in range(w.set_count):
         place = base + number
-        if firsts[place] >= limit or not (anywhere or node_set(w, number).kinds & kinds):
-            continue
         if owners[number] == job:
-            _count_room(w, number, chunk, length, limit, True)
+            if firsts[place] < limit:
+                _count_room(w, number, chunk, length, limit, True)
+        elif times[number] >= limit:
+            continue
         elif length > gaps[place]:
             if lasts[place] < limit:
                 _count(counts, now, scale, lasts[place], limit)

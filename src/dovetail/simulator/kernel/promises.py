@@ -188,7 +188,7 @@ def _may_gain(w: World, job: int) -> bool:
     kept.lacking = set_search.count_lacking(w, kinds, chunk, length, this.many, kept)
     if kept.lacking <= 0:
         overlap.mark_own(w, kept, job)
-        most = overlap.count_at_once(w, kinds, chunk, length, this.many, kept, job)
+        most = overlap.count_at_once(w, chunk, length, this.many, kept, job)
         kept.lacking = this.many - most
     return kept.lacking <= 0
 

@@ -56,8 +56,20 @@ def refresh(w: World, gpus: int) -> None:
 def begins_by(w: World, number: int, gpus: int, length: float) -> float:
     """A bound from below for the time at which a node set has so many GPUs for so long."""
     _look_again(w, number, gpus)
-    place = gpus * w.set_count + number
-    return float(last_rooms(w)[place] if length > room_gaps(w)[place] else first_rooms(w)[place])
+    place, now = gpus * w.set_count + number, w.now
+    first, end, second = first_rooms(w)[place], first_ends(w)[place], second_rooms(w)[place]
+    return bound(first, end, second, last_rooms(w)[place], room_gaps(w)[place], now, length)
+
+
+@inner
+def bound(
+    first: float, end: float, second: float, last: float, gap: float, after: float, length: float
+) -> float:
+    """The same from a time on for a set of which this is known; without a branch, for loops over
+    all sets."""
+    begin = max(first, after)
+    fitting = begin if begin + length <= end else max(second, after)
+    return max(last, after) if length > gap else fitting
 
 
 @inner

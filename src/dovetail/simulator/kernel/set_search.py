@@ -19,10 +19,12 @@ from dovetail.simulator.kernel.state import (
     begins,
     candidate,
     claim,
+    first_ends,
     first_rooms,
     last_rooms,
     node_set,
     room_gaps,
+    second_rooms,
 )
 
 
@@ -60,10 +62,12 @@ def name_times(w: World, kinds: int, chunk: Chunk, after: float, length: float) 
     """Bounds from below for the times that suit the sets."""
     rooms.refresh(w, chunk.gpus)
     times, firsts, lasts, gaps = begins(w), first_rooms(w), last_rooms(w), room_gaps(w)
-    base = chunk.gpus * w.set_count
-    for number in range(w.set_count):  # without a branch, so that it becomes a vector loop
-        first, last = firsts[base + number], lasts[base + number]
-        times[number] = max(after, last if length > gaps[base + number] else first)
+    ends, seconds, base = first_ends(w), second_rooms(w), chunk.gpus * w.set_count
+    for number in range(w.set_count):
+        at = base + number
+        times[number] = rooms.bound(
+            firsts[at], ends[at], seconds[at], lasts[at], gaps[at], after, length
+        )
     if kinds + 1 != 1 << w.kind_count:
         for number in range(w.set_count):
             if node_set(w, number).kinds & kinds == 0:
@@ -114,22 +118,15 @@ def count_lacking(
 
     What it is to have itself is not in its way.
     """
-    rooms.refresh(w, chunk.gpus)
-    firsts, lasts, gaps, limit = first_rooms(w), last_rooms(w), room_gaps(w), kept.time
-    base, found = chunk.gpus * w.set_count, 0
-    if kinds + 1 == 1 << w.kind_count:
-        for place in range(base, base + w.set_count):
-            found += (lasts[place] if length > gaps[place] else firsts[place]) < limit
-    else:
-        for number in range(w.set_count):
-            place = base + number
-            if node_set(w, number).kinds & kinds:
-                found += (lasts[place] if length > gaps[place] else firsts[place]) < limit
+    name_times(w, kinds, chunk, w.now, length)
+    times, limit, found = begins(w), kept.time, 0
+    for number in range(w.set_count):
+        found += times[number] < limit
     at = kept.claim
     while at >= 0 and found < n:
-        own = base + claim(w, at).node_set
-        if (lasts[own] if length > gaps[own] else firsts[own]) >= limit:
-            found += profile.begins_earlier(w, own - base, chunk, length, limit)
+        own = claim(w, at).node_set
+        if times[own] >= limit:
+            found += profile.begins_earlier(w, own, chunk, length, limit)
         at = claim(w, at).next
     return n - found
 
