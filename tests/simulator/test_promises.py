@@ -33,7 +33,7 @@ def _long_queue(seed: int) -> list[JobRow]:
     """Single jobs and gangs of whole nodes; few lengths are believed, and most are far too long."""
     rng, rows, submit = np.random.default_rng(seed), [], 0.0
     for _ in range(26):
-        submit += rng.integers(0, 4)
+        submit += 0.1 * rng.integers(0, 40)  # sums of such times are rounded
         gang = rng.random() < 0.45
         estimate = float(rng.choice([30.0, 60.0, 200.0, 720.0]))
         part = rng.choice([0.01, 0.1, 0.3, 0.8, 1.0, 1.4], p=[0.2, 0.2, 0.2, 0.2, 0.17, 0.03])

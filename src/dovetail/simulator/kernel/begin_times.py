@@ -79,7 +79,7 @@ def _any_takes(
         at = gain(w, i % GAIN_LOG).node_set
         if owners[at] == job:
             return True
-        if rooms.begins_by(w, at, chunk.gpus, length) >= limit or node_set(w, at).kinds & kinds == 0:
+        if node_set(w, at).kinds & kinds == 0:
             continue
         if profile.next_begin(w, at, chunk, w.now, length, 1, limit) < limit:
             return True
@@ -141,9 +141,7 @@ def _common_begin(w: World, number: int, after: float, length: float, limit: flo
         )
         if this.few > 0 and bound < math.inf:
             kinds, every = this.small_kinds, this.many + this.few
-            bound = set_search.common_begin(
-                w, kinds, small(w, number), bound, length, every, limit
-            )
+            bound = set_search.common_begin(w, kinds, small(w, number), bound, length, every, limit)
         if this.few == 0 or bound == begin or bound == math.inf:
             return bound
         begin = bound

@@ -120,14 +120,8 @@ def _claim_chunks(
         for number in range(w.set_count):
             if times[number] <= kept.time and not _has_claim(w, kept, number):
                 count = _consider(w, kept, chunk, wanted, number, count)
-    for last in range(count - 1, 0, -1):  # the worst goes to the end
-        if w.set_count == w.node_count:
-            break  # each gives one chunk: any order will do
-        worst = candidate(w, 0)
-        since, gpus, number, chunks = worst.time, worst.gpus, worst.node_set, worst.chunks
-        moved = candidate(w, last)
-        _sink(w, last, moved.time, moved.gpus, moved.node_set, moved.chunks)
-        _set_candidate(w, last, since, gpus, number, chunks)
+    if not set_search.are_nodes(w):  # else each gives one chunk, and any order will do
+        _sort_best(w, count)
     for i in range(count):
         found = candidate(w, i)
         chunks = min(found.chunks, wanted)
@@ -171,6 +165,16 @@ def _keep_best(
 
 
 @inner
+def _sort_best(w: World, count: int) -> None:
+    """Make a list of the heap: the worst goes to the end."""
+    for last in range(count - 1, 0, -1):
+        worst, moved = candidate(w, 0), candidate(w, last)
+        since, gpus, number, chunks = worst.time, worst.gpus, worst.node_set, worst.chunks
+        _sink(w, last, moved.time, moved.gpus, moved.node_set, moved.chunks)
+        _set_candidate(w, last, since, gpus, number, chunks)
+
+
+@inner
 def _sink(w: World, count: int, since: float, gpus: int, number: int, chunks: int) -> None:
     """Put a set in the place of the worst, and then where it belongs."""
     at, child = 0, 1
@@ -204,9 +208,7 @@ def _copy_candidate(w: World, one: int, other: int) -> None:
 
 
 @inner
-def _set_candidate(
-    w: World, at: int, since: float, gpus: int, number: int, chunks: int
-) -> None:
+def _set_candidate(w: World, at: int, since: float, gpus: int, number: int, chunks: int) -> None:
     this = candidate(w, at)
     this.time, this.gpus, this.node_set, this.chunks = since, gpus, number, chunks
 

@@ -164,7 +164,6 @@ def begins_earlier(w: World, number: int, chunk: Chunk, length: float, time: flo
 
     What it is to have is not in its way: where there is room up to that time, it lasts.
     """
-    this = node_set(w, number)
     at, since = current(w, number), math.inf
     while at >= 0 and step(w, at).time < time:
         have, until = step(w, at), _until(w, at)

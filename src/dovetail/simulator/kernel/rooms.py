@@ -27,6 +27,9 @@ from dovetail.simulator.kernel.state import (
 
 UNKNOWN = -math.inf
 
+ROUNDING = 1.0
+"""Seconds by which room may be longer than it is noted: sums of times are rounded."""
+
 CHANGE_LOG = 4096
 """Changes of sets remembered; who has missed more looks at every one."""
 
@@ -68,7 +71,7 @@ def bound(
     """The same from a time on for a set of which this is known; without a branch, for loops over
     all sets."""
     begin = max(first, after)
-    fitting = begin if begin + length <= end else max(second, after)
+    fitting = begin if begin + length <= end + ROUNDING else max(second, after)
     return max(last, after) if length > gap else fitting
 
 
@@ -118,5 +121,5 @@ def _look_again(w: World, number: int, gpus: int) -> None:
         at = have.next
     first_rooms(w)[place], last_rooms(w)[place] = first, since
     first_ends(w)[place], second_rooms(w)[place] = end, second
-    room_gaps(w)[place] = longest + 1.0  # at least that: sums of times are rounded
+    room_gaps(w)[place] = longest + ROUNDING
     rooms_known(w)[place] = w.set_changes

@@ -84,9 +84,7 @@ def _latest(w: World) -> float:
 
 
 @inner
-def _can_begin(
-    w: World, chunk: Chunk, begin: float, length: float, n: int, limit: float
-) -> bool:
+def _can_begin(w: World, chunk: Chunk, begin: float, length: float, n: int, limit: float) -> bool:
     """Whether so many sets have room at a time; those that have not name later ones."""
     times, base, found = begins(w), chunk.gpus * w.set_count, 0
     for number in range(w.set_count):
@@ -111,9 +109,7 @@ def is_whole(w: World, number: int, chunk: Chunk) -> bool:
 
 
 @inner
-def count_lacking(
-    w: World, kinds: int, chunk: Chunk, length: float, n: int, kept: Promise
-) -> int:
+def count_lacking(w: World, kinds: int, chunk: Chunk, length: float, n: int, kept: Promise) -> int:
     """How many sets a gang lacks at least to begin before the time that it is promised.
 
     What it is to have itself is not in its way.
