@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.simulator import queue_depth
 from benchmarks.workloads import GPUS_PER_NODE, folder, synthetic
 from dovetail.domain.cluster import Cluster, Node
-from dovetail.domain.policy import Backfill, BackfillRule, SlurmBackfill
+from dovetail.domain.policy import Backfill, BackfillRule
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.policies.placement import PLACEMENTS
@@ -32,13 +32,6 @@ RICC_NODES, RICC_MEMORY = 1024, 12.0
 RICC_ORDERS = ("fcfs", "saf", "f1", "dovetail", "wfp3", "slurm-multifactor")
 RICC_JOBS = 100_000
 """Of the trace, from its start."""
-
-RICC_PLANNED: dict[BackfillRule, dict[int, int]] = {
-    SlurmBackfill(): {5_000: 3, 20_000: 3, 100_000: 1},
-    Backfill.CONSERVATIVE: {5_000: 3, 20_000: 3, 40_000: 1},
-}
-"""Jobs and runs for ways of backfilling that plan every job, by the users' limits. Two of the first
-40,000 jobs have none: they get the longest."""
 
 DEMANDS = (10, 30, 100, 300, 1000)
 GROWTH_NODES, GROWTH_JOBS, MEMORY = 256, 100_000, 256.0
@@ -71,32 +64,24 @@ def ricc(say: Callable[[str], None]) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     whole, rows = read_trace(path, repair=("all",)), []
-    cases: list[tuple[str, BackfillRule, int, int, str]] = [
-        *((order, Backfill.EASY, RICC_JOBS, REPEATS, "") for order in RICC_ORDERS),
-        *(
-            ("fcfs", backfill, jobs, repeats, "limit")
-            for backfill, lengths in RICC_PLANNED.items()
-            for jobs, repeats in lengths.items()
-        ),
-    ]
     nodes = site(RICC_NODES, RICC_MEMORY)
-    for order, backfill, jobs, repeats, told in cases:
-        trace = whole.slice(0, jobs)
-        runs = [play(trace, nodes, order, backfill, told) for _ in range(repeats)]
+    trace = whole.slice(0, RICC_JOBS)
+    for order in RICC_ORDERS:
+        runs = [play(trace, nodes, order) for _ in range(REPEATS)]
         mean, most = queue_depth(runs[0])
         row = {
             "order": order,
-            "backfill": backfill.value,
-            "jobs": jobs,
+            "backfill": Backfill.EASY.value,
+            "jobs": RICC_JOBS,
             "jobs_per_second_median": round(
-                statistics.median(jobs / run.sim_seconds for run in runs)
+                statistics.median(RICC_JOBS / run.sim_seconds for run in runs)
             ),
             "waiting_mean": round(mean, 1),
             "waiting_most": most,
         }
         rows.append(row)
         say(
-            f"RICC {order} {row['backfill']}, {jobs:,} jobs: "
+            f"RICC {order} {row['backfill']}, {RICC_JOBS:,} jobs: "
             f"{row['jobs_per_second_median']:,} jobs/s, {row['waiting_mean']} waiting"
         )
     return rows

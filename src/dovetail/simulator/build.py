@@ -75,9 +75,20 @@ class Tables:
     claims: Table
     gain_log: Table
     claimants: Ints
+    gained_at: Ints
+    gains_by: Ints
+    slot_counts: Ints
+    changed_at: Ints
+    changed_sets: Ints
+    rooms_known: Ints
+    rooms_seen: Ints
+    gain_bounds: Table
+    line: Ints
     first_rooms: Floats
     last_rooms: Floats
     room_gaps: Floats
+    first_ends: Floats
+    second_rooms: Floats
 
     def __init__(
         self,

@@ -9,8 +9,10 @@ from dovetail.domain.jobs import Ints
 from dovetail.simulator.build import Table, Tables
 from dovetail.simulator.kernel import promise_rows
 from dovetail.simulator.kernel.claims import GAIN_LOG
+from dovetail.simulator.kernel.overlap import SLOTS
 from dovetail.simulator.kernel.parts import PROMISES
 from dovetail.simulator.kernel.promises import NO_PROMISE
+from dovetail.simulator.kernel.rooms import CHANGE_LOG
 from dovetail.simulator.layout import UNLIMITED
 
 TABLES = (
@@ -23,6 +25,18 @@ TABLES = (
     "first_rooms",
     "last_rooms",
     "room_gaps",
+    "first_ends",
+    "second_rooms",
+    "gained_at",
+    "gains_by",
+    "slot_counts",
+    "changed_at",
+    "changed_sets",
+    "rooms_known",
+    "rooms_seen",
+    "gain_bounds",
+    "line",
+    "begins",
 )
 """What only promises need."""
 
@@ -42,15 +56,47 @@ def add_promises(tables: Tables, changing: set[int]) -> None:
     tables.claims = new_table(promise_rows.Claim, parts)
     tables.gain_log = new_table(promise_rows.Gain, GAIN_LOG)
     sizes = int(tables.world["most_gpus"][0]) + 1
-    tables.first_rooms = np.full(sizes * len(sets), -np.inf)
-    tables.last_rooms, tables.room_gaps = np.zeros((2, sizes * len(sets)))
-    tables.claimants = np.full(len(sets), -1)
+    tables.first_rooms, tables.last_rooms, tables.room_gaps = np.zeros((3, sizes * len(sets)))
+    tables.first_ends, tables.second_rooms = np.zeros((2, sizes * len(sets)))
+    tables.rooms_known = np.zeros(sizes * len(sets), np.int64)
+    tables.rooms_seen = np.full(sizes, -CHANGE_LOG)
+    tables.changed_at = np.zeros(len(sets), np.int64)
+    tables.changed_sets = np.zeros(CHANGE_LOG, np.int64)
+    tables.world["set_changes"] = 1
+    tables.gains_by = np.zeros(sizes, np.int64)
+    tables.slot_counts = np.zeros(SLOTS + 1, np.int64)
+    tables.claimants, tables.gained_at = np.full((2, len(sets)), -1)
+    tables.begins = np.zeros(len(sets))
+    tables.line = np.zeros(len(tables.runs), np.int64)
+    tables.promises["bound"], bounds = _bounds(tables)
+    tables.gain_bounds = new_table(promise_rows.GainBound, bounds)
+    tables.gain_bounds["first"] = NO_GAIN
     for name in TABLES:
         tables.world[name] = getattr(tables, name).ctypes.data
     tables.world["set_count"] = len(sets)
     tables.use(PROMISES)
     tables.world["next_promise"] = NO_PROMISE
     tables.world["extended"] = True
+
+
+NO_GAIN = 2**62
+"""Later than any: nothing is known yet of what has got room back."""
+
+
+def _bounds(tables: Tables) -> tuple[Ints, int]:
+    """For each job the number of its chunk and length, and how many there are.
+
+    -1: a job that has several ways to run, chunks of two sizes, or none at all.
+    """
+    demand = tables.runs["demand"]
+    first, number = tables.demands["option_first"][demand], np.full(len(demand), -1)
+    one = (demand >= 0) & (tables.demands["option_last"][demand] == first + 1)
+    one[one] &= tables.options["few"][first[one]] == 0
+    asked = np.zeros(one.sum(), [("shape", np.int64), ("length", np.float64)])
+    asked["shape"] = tables.options["large_shape"][first[one]]
+    asked["length"] = tables.jobs["reserve"][one] / tables.options["speed"][first[one]]
+    distinct, number[one] = np.unique(asked, return_inverse=True)
+    return number, len(distinct)
 
 
 def _node_sets(tables: Tables, changing: list[int]) -> Table:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
-from dovetail.simulator.kernel import profile, rooms
+from dovetail.simulator.kernel import profile, rooms, set_search
 from dovetail.simulator.kernel.claims import GAIN_LOG
 from dovetail.simulator.kernel.demand_rows import Chunk
-from dovetail.simulator.kernel.earliest import keep_earliest
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
-    candidate,
+    begins,
     claimants,
     gain,
+    gain_bound,
+    gained_at,
+    gains_by,
     large,
     node_set,
     option,
@@ -25,15 +27,19 @@ ANEW = -1
 
 
 @inner
-def earliest_begin(w: World, number: int, length: float, limit: float, seen: int) -> float:
-    """The earliest time before a limit at which an option has room for so long; inf: none."""
+def earliest_begin(
+    w: World, number: int, length: float, limit: float, seen: int, after: float
+) -> float:
+    """The earliest time before a limit at which an option has room for so long; inf: none.
+
+    A gang is known not to have any before `after`.
+    """
     this = option(w, number)
     anew = seen == ANEW or w.gains - seen > GAIN_LOG
     if this.many + this.few > 1:
         # An earlier time must be one at which a set that has got room back takes a chunk. To look
         # at every node for every gang after every end was nearly all that passes did.
-        after = w.now
-        if not anew:
+        if not anew and after == w.now:
             after = _begin_on_gains(w, this.large_kinds, large(w, number), length, limit, seen)
             if this.few > 0:
                 kinds, chunk = this.small_kinds, small(w, number)
@@ -42,9 +48,10 @@ def earliest_begin(w: World, number: int, length: float, limit: float, seen: int
     kinds, chunk = this.large_kinds, large(w, number)
     if not anew:
         return _begin_on_gains(w, kinds, chunk, length, limit, seen)
-    best, base = math.inf, chunk.gpus * w.set_count
+    set_search.name_times(w, kinds, chunk, w.now, length)
+    best, times = math.inf, begins(w)
     for at in range(w.set_count):
-        if not rooms.is_late(w, base + at, length, limit) and node_set(w, at).kinds & kinds:
+        if times[at] < limit:
             best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
             limit = min(limit, best)
     return best
@@ -66,18 +73,43 @@ def gains_help(w: World, number: int, length: float, limit: float, seen: int, jo
 def _any_takes(
     w: World, kinds: int, chunk: Chunk, length: float, limit: float, seen: int, job: int
 ) -> bool:
-    """The same for one kind of chunk: 50 sets for each waiting job after every end, of which nearly
-    none helps."""
-    owners, base = claimants(w), chunk.gpus * w.set_count
+    """The same for one kind of chunk."""
+    owners = claimants(w)
     for i in range(seen, w.gains):
         at = gain(w, i % GAIN_LOG).node_set
         if owners[at] == job:
             return True
-        if rooms.is_late(w, base + at, length, limit) or node_set(w, at).kinds & kinds == 0:
+        if node_set(w, at).kinds & kinds == 0:
             continue
         if profile.next_begin(w, at, chunk, w.now, length, 1, limit) < limit:
             return True
     return False
+
+
+@inner
+def gains_begin_before(
+    w: World, which: int, number: int, length: float, limit: float, seen: int
+) -> bool:
+    """Whether a set that has got room back since takes a large chunk of an option before a limit.
+
+    Many jobs ask for the same, for as long. What was found for one is a bound from below for the
+    others, while what is promised takes room; sets that get room back are added to it.
+    """
+    known, this = gain_bound(w, which), option(w, number)
+    kinds, chunk = this.large_kinds, large(w, number)
+    if known.first > seen or known.first < w.looked_from:
+        known.first = min(seen, w.looked_from)
+        known.time, known.changes = -math.inf, -1
+    elif known.gains < gains_by(w)[chunk.gpus] and known.time > -math.inf:
+        begin = _begin_on_gains(w, kinds, chunk, length, known.time, known.last)
+        known.time = min(known.time, begin)
+    known.last, known.gains = w.gains, gains_by(w)[chunk.gpus]
+    if limit <= known.time:
+        return False
+    if known.changes < w.set_changes and (this.many == 1 or known.time == -math.inf):
+        known.time = _begin_on_gains(w, kinds, chunk, length, math.inf, known.first)
+        known.changes = w.set_changes
+    return known.time < limit
 
 
 @inner
@@ -88,10 +120,12 @@ def _begin_on_gains(
 
     Elsewhere nothing has become free since no earlier time was found.
     """
-    best, base = math.inf, chunk.gpus * w.set_count
+    best, lasts = math.inf, gained_at(w)
     for i in range(seen, w.gains):
         at = gain(w, i % GAIN_LOG).node_set
-        if not rooms.is_late(w, base + at, length, limit) and node_set(w, at).kinds & kinds:
+        if lasts[at] != i or gain(w, i % GAIN_LOG).gpus < chunk.gpus:
+            continue
+        if rooms.begins_by(w, at, chunk.gpus, length) < limit and node_set(w, at).kinds & kinds:
             best = min(best, profile.next_begin(w, at, chunk, w.now, length, 1, limit))
             limit = min(limit, best)
     return best
@@ -99,42 +133,15 @@ def _begin_on_gains(
 
 @inner
 def _common_begin(w: World, number: int, after: float, length: float, limit: float) -> float:
-    """The earliest time from `after` on at which enough nodes admit all chunks of an option.
-
-    Every node names the earliest time that suits it; the n-th earliest of these is a bound
-    that no solution beats. Raise the time to it until the nodes agree.
-    """
-    this = option(w, number)
-    begin = after
+    """The earliest time from `after` on at which enough nodes admit all chunks of an option."""
+    this, begin = option(w, number), after
     while True:
-        bound = _nth_begin(w, this.large_kinds, large(w, number), begin, length, this.many, limit)
+        bound = set_search.common_begin(
+            w, this.large_kinds, large(w, number), begin, length, this.many, limit
+        )
         if this.few > 0 and bound < math.inf:
             kinds, every = this.small_kinds, this.many + this.few
-            other = _nth_begin(w, kinds, small(w, number), begin, length, every, limit)
-            bound = max(bound, other)
-        if bound == begin or bound == math.inf:
+            bound = set_search.common_begin(w, kinds, small(w, number), bound, length, every, limit)
+        if this.few == 0 or bound == begin or bound == math.inf:
             return bound
         begin = bound
-
-
-@inner
-def _nth_begin(
-    w: World, kinds: int, chunk: Chunk, after: float, length: float, n: int, limit: float
-) -> float:
-    """The n-th earliest of the times that suit the nodes."""
-    count, latest, base = 0, limit, chunk.gpus * w.set_count
-    for number in range(w.set_count):
-        if rooms.is_late(w, base + number, length, latest):
-            continue
-        here = node_set(w, number)
-        if here.kinds & kinds == kinds and here.chunks > 1 and not w.eventful:
-            return profile.next_begin(w, number, chunk, after, length, n, limit)
-        if here.kinds & kinds == 0:
-            continue
-        for wanted in range(1, min(n, here.chunks) + 1):
-            begin = profile.next_begin(w, number, chunk, after, length, wanted, latest)
-            if begin == math.inf:
-                break
-            count = keep_earliest(w, count, n, begin)
-            latest = candidate(w, 0).time if count == n else limit
-    return candidate(w, 0).time if count == n else math.inf

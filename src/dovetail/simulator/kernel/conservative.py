@@ -14,7 +14,15 @@ from dovetail.simulator.kernel.planned import find_nodes
 from dovetail.simulator.kernel.queue import lowest, remove, rescore, takes_too_much
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules, score_one
-from dovetail.simulator.kernel.state import demand, gathered, promise, run_of, scores, waiting
+from dovetail.simulator.kernel.state import (
+    demand,
+    gathered,
+    line,
+    promise,
+    run_of,
+    scores,
+    waiting,
+)
 
 ANY_TIME = sys.float_info.max
 
@@ -93,7 +101,10 @@ def _go_through_promises(w: World, rules: Rules) -> None:
     if not (moving or due):
         return
     if moving:
-        w.settled = w.gains
+        w.looked_from, w.settled = w.settled, w.gains
+    if _stand_in_line(w, rules):
+        _go_along_line(w, rules, moving)
+        return
     every, _, _, _ = gathered(w, w.job_count)
     for tier in range(w.tier_count):
         count = _gather(w, rules, -math.inf, ANY_TIME if moving else w.now, tier)
@@ -107,9 +118,55 @@ def _go_through_promises(w: World, rules: Rules) -> None:
 
 
 @inner
+def _stand_in_line(w: World, rules: Rules) -> bool:
+    """Whether the order of the jobs with promises is kept from pass to pass."""
+    return not (rules.unsorted or rules.heads_only or w.limited or w.linked or w.eventful)
+
+
+@inner
+def _go_along_line(w: World, rules: Rules, moving: bool) -> None:
+    """The same where the order is known: to sort all anew was a third of a pass."""
+    jobs, count = line(w), 0
+    for i in range(w.line_count):
+        job = jobs[i]
+        kept = promise(w, job)
+        if moving and kept.time < promises.NO_PROMISE:
+            promises.bring_forward(w, job)
+        if kept.time == w.now:
+            _start(w, rules, job)
+        else:
+            jobs[count] = job
+            count += 1
+    w.line_count = count
+
+
+@inner
+def _join_line(w: World, job: int) -> None:
+    """A job that has got a promise stands where its score says."""
+    jobs, at = line(w), w.line_count
+    while at > 0 and _stands_before(w, job, jobs[at - 1]):
+        jobs[at] = jobs[at - 1]
+        at -= 1
+    jobs[at] = job
+    w.line_count += 1
+
+
+@inner
+def _stands_before(w: World, job: int, other: int) -> bool:
+    tier, its_tier = demand(w, run_of(w, job).demand).tier, demand(w, run_of(w, other).demand).tier
+    if tier != its_tier:
+        return tier < its_tier
+    score, its_score = promise(w, job).score, promise(w, other).score
+    return score < its_score or (score == its_score and job < other)
+
+
+@inner
 def _promise_to_others(w: World, rules: Rules) -> None:
     """New jobs, and those that have lost their promises, in order."""
     every, _, _, _ = gathered(w, w.job_count)
+    in_line = _stand_in_line(w, rules)
+    if w.extended:
+        w.line_count = 0
     for tier in range(w.tier_count):
         if w.extended or rules.unsorted or w.limited or w.linked or w.eventful:
             count = _gather(w, rules, promises.NO_PROMISE, promises.NO_PROMISE, tier)
@@ -121,6 +178,8 @@ def _promise_to_others(w: World, rules: Rules) -> None:
             promises.make(w, every[i])
             if promise(w, every[i]).time == w.now:
                 _start(w, rules, every[i])
+            elif in_line:
+                _join_line(w, every[i])
 
 
 @inner

@@ -16,9 +16,6 @@ from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import demand, first_holds, hold, node
 
-SLACK = 1800.0
-"""Seconds beyond the window for which plans are worked out: how long jobs stay left out of it."""
-
 ROUNDING = 1.0
 """Seconds; sums of times are rounded."""
 
@@ -29,7 +26,7 @@ def begin(w: World) -> None:
     beyond.clear(w)
     openings.clear(w)
     w.cycle += 1
-    w.plan_jobs, w.plan_kinds, w.plan_until = 0, 0, w.now + SLACK - ROUNDING
+    w.plan_jobs, w.plan_kinds, w.plan_until = 0, 0, w.now + openings.SLACK - ROUNDING
     plan_search.begin_cycle(w)
 
 

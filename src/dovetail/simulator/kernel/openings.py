@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel import plan_search
 from dovetail.simulator.kernel.calendar import follow
 from dovetail.simulator.kernel.node_space import next_begin
 from dovetail.simulator.kernel.promise_rows import Opening
 from dovetail.simulator.kernel.rows import World
-from dovetail.simulator.kernel.state import node, opening_heap, openings, shape
+from dovetail.simulator.kernel.state import begins, node, opening_heap, openings
+
+SLACK = 1800.0
+"""Seconds beyond the window for which plans are worked out: how long jobs stay left out of it."""
 
 HEAPS = 64
 """Shapes and lengths of a cycle that get heaps; the others are looked for node by node."""
@@ -35,24 +39,30 @@ def heap_of(w: World, at: int, length: float) -> int:
     for number in range(w.opening_heap_count):
         this = opening_heap(w, number)
         if this.shape == at and this.length == length:
-            if this.size == 0:
+            if this.size < 0:
+                this.size = 0
                 _build(w, number)
             return number
     if w.opening_heap_count < HEAPS:
         this = opening_heap(w, w.opening_heap_count)
-        this.shape, this.length, this.size = at, length, 0
+        this.shape, this.length, this.size = at, length, -1
         w.opening_heap_count += 1
     return -1
 
 
 @inner
 def _build(w: World, number: int) -> None:
+    """All nodes that can take the chunk by the end of the window: later is too late to be planned.
+
+    Looked at one by one they cost as much as what heaps spared.
+    """
     this = opening_heap(w, number)
-    watcher, kinds = follow(w, this.shape), shape(w, this.shape).kinds
+    plan_search.name_times(w, this.shape, this.length)
+    times, limit = begins(w), w.now + w.cycle_window + SLACK
     for at in range(w.node_count):
-        if kinds >> node(w, at).kind & 1:
+        if times[at] <= limit:
             here = _opening(w, number, this.size)
-            here.time, here.node = next_begin(w, at, watcher, w.now, this.length), at
+            here.time, here.node = times[at], at
             this.size += 1
     for at in range((this.size >> 1) - 1, -1, -1):
         _sink(w, number, at)
@@ -65,6 +75,8 @@ def earliest(w: World, number: int, wanted: int) -> tuple[float, bool]:
     Then the lowest that can are picked; else the time is only a bound from below.
     """
     this = opening_heap(w, number)
+    if this.size < wanted:
+        return math.inf, True
     watcher = follow(w, this.shape)
     _renew_first(w, number, watcher)
     if wanted == 1:

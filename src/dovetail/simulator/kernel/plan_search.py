@@ -12,12 +12,11 @@ import math
 
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel.calendar import follow
-from dovetail.simulator.kernel.earliest import keep_earliest
+from dovetail.simulator.kernel.earliest import nth_time
 from dovetail.simulator.kernel.node_space import after_holds
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     begins,
-    candidate,
     first_holds,
     hold,
     hold_gaps,
@@ -26,8 +25,6 @@ from dovetail.simulator.kernel.state import (
     ready_column,
     shape,
 )
-
-HALVINGS = 6
 
 TO_SEE = -math.inf
 """Stands for the time of a node whose holds have to be gone through."""
@@ -64,17 +61,17 @@ def common_begin(w: World, at: int, length: float, wanted: int, limit: float) ->
 
     inf: it is after a limit.
     """
-    _name_times(w, at, length)
+    name_times(w, at, length)
     if wanted == 1:
         return _pick_first(w)
-    begin = _nth_time(w, wanted, limit)
+    begin = nth_time(w, wanted, w.now, limit)
     while begin < math.inf and not _agree(w, begin, length, wanted):
-        begin = _nth_time(w, wanted, limit)
+        begin = nth_time(w, wanted, w.now, limit)
     return begin
 
 
 @inner
-def _name_times(w: World, at: int, length: float) -> None:
+def name_times(w: World, at: int, length: float) -> None:
     """The earliest time that suits each node."""
     kinds, base = shape(w, at).kinds, follow(w, at) * w.node_count
     times, firsts, lasts, gaps = begins(w), first_holds(w), last_holds(w), hold_gaps(w)
@@ -108,43 +105,6 @@ def _pick_first(w: World) -> float:
             best, first = number, times[number]
     node(w, 0).picked = best
     return float(first)
-
-
-@inner
-def _nth_time(w: World, wanted: int, limit: float) -> float:
-    """The n-th earliest of the times named; inf: it is after a limit.
-
-    Halves what lies between until few times are left: to count is a vector loop, and a heap of the
-    n earliest of a thousand was a third of all that cycles did.
-    """
-    times, low, high = begins(w), w.now, limit
-    if _count_by(w, high) < wanted:
-        return math.inf
-    before = _count_by(w, low)
-    if before >= wanted:
-        return low
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        count = _count_by(w, middle)
-        if count >= wanted:
-            high = middle
-        else:
-            low, before = middle, count
-    count, latest = 0, high
-    for number in range(w.node_count):
-        if low < times[number] <= latest:
-            count = keep_earliest(w, count, wanted - before, times[number])
-            if count == wanted - before:
-                latest = candidate(w, 0).time
-    return latest
-
-
-@inner
-def _count_by(w: World, time: float) -> int:
-    times, count = begins(w), 0
-    for number in range(w.node_count):
-        count += times[number] <= time
-    return count
 
 
 @inner

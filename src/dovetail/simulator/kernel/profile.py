@@ -51,8 +51,9 @@ def _until(w: World, number: int) -> float:
 
 
 @inner
-def _now(w: World, this: NodeSet) -> int:
+def current(w: World, number: int) -> int:
     """The step of this moment; those of the past are dropped."""
+    this = node_set(w, number)
     while _until(w, this.first) <= w.now:
         past = this.first
         this.first = step(w, past).next
@@ -88,7 +89,7 @@ def give(
     w: World, number: int, begin: float, end: float, gpus: int, cpus: int, memory: int
 ) -> None:
     """Add to what a node set has left over [begin, end); below 0: take."""
-    before, at = -1, _now(w, node_set(w, number))
+    before, at = -1, current(w, number)
     while _until(w, at) <= begin:
         before, at = at, step(w, at).next
     if begin > w.now and step(w, at).time < begin:
@@ -106,6 +107,17 @@ def give(
     if before >= 0:
         _join(w, before)
     rooms.forget(w, number)
+
+
+@inner
+def most_gpus(w: World, number: int, begin: float, end: float) -> int:
+    """The most GPUs that a node set has left at any moment of [begin, end)."""
+    at, most = current(w, number), 0
+    while at >= 0 and step(w, at).time < end:
+        if _until(w, at) > begin:
+            most = max(most, step(w, at).gpus)
+        at = step(w, at).next
+    return most
 
 
 @inner
@@ -127,7 +139,7 @@ def next_begin(
     if rooms.begins_by(w, number, chunk.gpus, length) >= limit:
         return math.inf
     this = node_set(w, number)
-    at, since = _now(w, this), math.inf
+    at, since = current(w, number), math.inf
     while at >= 0:
         have, until = step(w, at), _until(w, at)
         if since == math.inf and have.time >= limit:
@@ -147,11 +159,31 @@ def next_begin(
 
 
 @inner
+def begins_earlier(w: World, number: int, chunk: Chunk, length: float, time: float) -> bool:
+    """Whether a job that is to have a chunk of a single node from a time on could have it earlier.
+
+    What it is to have is not in its way: where there is room up to that time, it lasts.
+    """
+    at, since = current(w, number), math.inf
+    while at >= 0 and step(w, at).time < time:
+        have, until = step(w, at), _until(w, at)
+        if not fits(have, chunk):
+            since = math.inf
+        else:
+            if since == math.inf:
+                since = max(have.time, w.now)
+            if since < time and (until >= time or until >= since + length):
+                return True
+        at = have.next
+    return False
+
+
+@inner
 def look(w: World, number: int, chunk: Chunk, begin: float, end: float) -> tuple[int, float, int]:
     """How many chunks fit all through [begin, end), since when one does without a break, and the
     GPUs left at `begin`."""
     this = node_set(w, number)
-    at, since, chunks, gpus = _now(w, this), math.inf, this.chunks, 0
+    at, since, chunks, gpus = current(w, number), math.inf, this.chunks, 0
     while at >= 0 and step(w, at).time < end:
         have = step(w, at)
         room = _room(this, have, chunk)

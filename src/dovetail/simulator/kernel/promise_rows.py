@@ -34,6 +34,10 @@ class Promise(Row):
     end: float  # by estimate
     claim: int  # its first claim; -1: none
     seen: int  # gains when it was last looked at
+    bound: int  # what is known of the gains for what it asks; -1: it may go several ways
+    lacking: int  # sets that it lacks at least to begin earlier
+    known: int  # gains of so many GPUs when it was last looked at
+    after: float  # no earlier time was possible then
     score: float  # in this pass
     next_started: int  # in this pass
 
@@ -49,7 +53,20 @@ class Claim(Row):
 
 
 class Gain(Row):
+    """A node set that has got room back."""
+
     node_set: int
+    gpus: int  # that it had at most in that time, or in one that it got back shortly before
+
+
+class GainBound(Row):
+    """When sets that have got room back can take a chunk for so long, at the earliest."""
+
+    time: float  # a bound from below; -inf: not known
+    first: int  # the first of the gains that are counted in
+    last: int  # the one after the last
+    gains: int  # of so many GPUs up to then
+    changes: int  # of node sets, when all of these were last looked at
 
 
 class Candidate(Row):
@@ -74,7 +91,7 @@ class OpeningHeap(Row):
 
     shape: int
     length: float  # seconds
-    size: int  # 0: not made yet
+    size: int  # -1: not made yet
 
 
 class Opening(Row):

@@ -78,6 +78,7 @@ class World(Row):
     cycle: int  # number of the last one
     last_cycle: float  # when it was
     news: bool  # something has happened since
+    hopeful: int  # the demand that was last found to have a job that could start in a cycle
     # the plan of the last cycle, where it is kept
     plan_stands: bool  # the next cycle may go on with it
     plan_until: float  # up to this time
@@ -103,6 +104,9 @@ class World(Row):
     next_promise: float  # no promise is for an earlier time
     gains: int  # how often a set has got room back
     settled: int  # how often when promises were last looked at, all of them
+    looked_from: int  # and the time before
+    set_changes: int  # how often what is left of a set has changed
+    line_count: int  # jobs with promises that stand in line
     steps_used: int  # of the table of steps
     free_step: int  # first of those given back; -1: none
     claims_used: int
@@ -171,7 +175,18 @@ class World(Row):
     begins: int  # [nodes] float64: times that suit the nodes, in the search in hand
     node_sets: int  # [node sets] NodeSet
     claimants: int  # [node sets] int64: the job that was last found to have claims there
+    gained_at: int  # [node sets] int64: the last of the gains that was its
+    gains_by: int  # [most GPUs + 1] int64: gains with so many GPUs at some moment
+    slot_counts: int  # [SLOTS + 1] int64: nodes that could begin with a chunk
+    changed_at: int  # [node sets] int64: the last of the changes that was its
+    changed_sets: int  # [CHANGE_LOG] int64: the last sets that have changed, in a ring
+    rooms_known: int  # beside first_rooms, int64: changes when that was looked for
+    rooms_seen: int  # [most GPUs + 1] int64: changes when that was last done for all sets
+    gain_bounds: int  # [distinct chunks and lengths] GainBound
+    line: int  # [jobs] int64: jobs with promises, in order
     first_rooms: int  # [(most GPUs + 1) * node sets] float64: when a set first has so many left
+    first_ends: int  # beside: up to when it then has; inf: always
+    second_rooms: int  # beside: when it has for the second time; inf: never
     last_rooms: int  # beside: from when on it always has
     room_gaps: int  # beside: for how long at most before
     steps: int  # [2 * parts + 3 * node sets] Step

@@ -159,11 +159,15 @@ def _any_hope(w: World, rules: Rules, left: int) -> bool:
     """Whether one of the next `left` jobs might still start in this cycle.
 
     A plan without a start changes nothing. To plan as many jobs as a cycle may took KTH twice as
-    long.
+    long. What had hope last mostly has it still: elsewhere four demands are looked at to find one.
     """
+    if demand(w, w.hopeful).open and _has_hope(w, rules, w.hopeful, left):
+        return True
     at = next_met(w, -1)
     while at >= 0:
-        if demand(w, option(w, at).demand).open and _has_hope(w, rules, option(w, at).demand, left):
+        number = option(w, at).demand
+        if demand(w, number).open and _has_hope(w, rules, number, left):
+            w.hopeful = number
             return True
         at = next_met(w, at)
     return False
@@ -171,17 +175,16 @@ def _any_hope(w: World, rules: Rules, left: int) -> bool:
 
 @inner
 def _has_hope(w: World, rules: Rules, number: int, left: int) -> bool:
-    mine = demand(w, number)
-    if not _could_start(w, number, mine.shortest):
+    # Who stands too far behind is told sooner than whether there is room. Who is left out does not
+    # count.
+    counted = not (rules.unsorted or rules.heads_only or w.limited or w.cycle_user_jobs > 0)
+    if counted and _jobs_before(w, number, left) >= left:
         return False
-    if rules.unsorted:
-        return _could_start(w, number, shortest_left(w, rules, number, w.job_count))
+    if not _could_start(w, number, demand(w, number).shortest):
+        return False
     # The shortest job may be gone or planned by now, or stand too far behind.
-    if not _could_start(w, number, shortest_left(w, rules, number, left)):
-        return False
-    if rules.heads_only or w.limited or w.cycle_user_jobs > 0:  # who is left out does not count
-        return True
-    return _jobs_before(w, number, left) < left
+    most = w.job_count if rules.unsorted else left
+    return _could_start(w, number, shortest_left(w, rules, number, most))
 
 
 @inner
@@ -271,5 +274,5 @@ def _begin(w: World, number: int, length: float) -> tuple[float, bool]:
         begin, picked = openings.earliest(w, heap, this.many)
         if picked:
             return begin, True
-    limit = w.now + w.cycle_window + kept_plan.SLACK
+    limit = w.now + w.cycle_window + openings.SLACK
     return plan_search.common_begin(w, this.large_shape, length, this.many, limit), True

@@ -30,6 +30,7 @@ from dovetail.simulator.kernel.promise_rows import (
     Candidate,
     Claim,
     Gain,
+    GainBound,
     Hold,
     NodeSet,
     Opening,
@@ -118,6 +119,7 @@ hold = row_accessor(World, "holds", Hold)
 opening_heap = row_accessor(World, "opening_heaps", OpeningHeap)
 openings = row_accessor(World, "openings", Opening)
 gain = row_accessor(World, "gain_log", Gain)
+gain_bound = row_accessor(World, "gain_bounds", GainBound)
 reservation = row_accessor(World, "reservations", Reservation)
 beyond = row_accessor(World, "beyonds", Beyond)
 
@@ -136,6 +138,16 @@ gathered_gates = column_address(World, "gathered_gates", types.float64)
 gathered_keeps = column_address(World, "gathered_keeps", types.float64)
 first_rooms = column_address(World, "first_rooms", types.float64)
 claimants = column_address(World, "claimants", types.int64)
+gained_at = column_address(World, "gained_at", types.int64)
+gains_by = column_address(World, "gains_by", types.int64)
+slot_counts = column_address(World, "slot_counts", types.int64)
+changed_at = column_address(World, "changed_at", types.int64)
+changed_sets = column_address(World, "changed_sets", types.int64)
+rooms_known = column_address(World, "rooms_known", types.int64)
+rooms_seen = column_address(World, "rooms_seen", types.int64)
+line = column_address(World, "line", types.int64)
+first_ends = column_address(World, "first_ends", types.float64)
+second_rooms = column_address(World, "second_rooms", types.float64)
 last_rooms = column_address(World, "last_rooms", types.float64)
 room_gaps = column_address(World, "room_gaps", types.float64)
 first_holds = column_address(World, "first_holds", types.float64)
