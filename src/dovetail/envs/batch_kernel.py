@@ -52,11 +52,11 @@ DEMAND_SIZE, OPTION_SIZE, NODE_SIZE, JOB_SIZE = (
 )
 """Bytes."""
 
-ADDRESSES = dict(dtype_of(World).fields or {})["cluster"][1] // 8
-"""Words of a World before its first address; from there on all are addresses."""
+_OFFSETS = {name: field[1] // 8 for name, field in dict(dtype_of(World).fields or {}).items()}
+ADDRESSES, PARTS = _OFFSETS["cluster"], _OFFSETS["kept_rules"]
+"""Words of a World before its first table's address, and before what does not lie in its block."""
 
-
-JOBS = dict(dtype_of(World).fields or {})["jobs"][1] // 8
+JOBS = _OFFSETS["jobs"]
 """The word of a World that holds the address of the facts of jobs, the last table of a block."""
 
 
@@ -300,7 +300,7 @@ def load_window(stage: BatchState, windows: Windows, e: int) -> None:
     begin, words = windows.offset[window], windows.worlds[window, JOBS] >> 3
     stage.arenas[e, :words] = windows.blocks[begin : begin + words]
     stage.words[e] = windows.worlds[window]
-    stage.words[e, ADDRESSES:] += stage.home[e]
+    stage.words[e, ADDRESSES:PARTS] += stage.home[e]
     stage.words[e, JOBS] = windows.blocks.ctypes.data + 8 * (begin + words)
 
 

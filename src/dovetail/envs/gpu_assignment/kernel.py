@@ -13,7 +13,7 @@ from dovetail.compiled.functions import inner, kernel
 from dovetail.compiled.native import native_type, taker
 from dovetail.compiled.tables import dtype_of
 from dovetail.domain.jobs import Bools, Floats, Ints
-from dovetail.envs.batch_kernel import ADDRESSES
+from dovetail.envs.batch_kernel import ADDRESSES, PARTS
 from dovetail.simulator.kernel.loop import go_to, next_time
 from dovetail.simulator.kernel.passes import start
 from dovetail.simulator.kernel.queue import remove
@@ -290,7 +290,7 @@ def _begin(
     first, last = episodes.offset[episode], episodes.offset[episode + 1]
     state.arenas[e, : last - first] = episodes.blocks[first:last]
     state.words[e] = episodes.worlds[episode]
-    state.words[e, ADDRESSES:] += state.home[e]
+    state.words[e, ADDRESSES:PARTS] += state.home[e]
     state.recent[e] = 0.0
     w, idle = state.worlds[e], state.idle[e]
     while not is_decision(w):
