@@ -40,34 +40,35 @@ quick = settings(
 
 
 @kernel
-def first_in_order(world: Any, rules: Rules) -> int:
-    """Always the base's choice; returns how many decisions there were."""
-    w, rows, decisions = world[0], np.empty(SHOWN, np.int64), 0
+def play(world: Any, rules: Rules, seed: int, declines: float, waits: float) -> tuple[int, int]:
+    """Always the base's choice, or with a seed any valid action, or none; how many decisions there
+    were and how often it declined.
+
+    One kernel for both: each takes seconds to compile.
+    """
+    np.random.seed(max(seed, 0))  # noqa: NPY002 - what compiled code has
+    w, rows, decisions, declined = world[0], np.empty(SHOWN, np.int64), 0, 0
     more = go_on(w, rules, 0)
     while more:
-        show(w, own_scratch(w), rows)
-        more = go_on(w, rules, choose(w, rules, rows[0]))
         decisions += 1
-    return decisions
-
-
-@kernel
-def at_random(world: Any, rules: Rules, seed: int, declines: float, waits: float) -> int:
-    """Any valid action, or none; returns how often it declined."""
-    np.random.seed(seed)  # noqa: NPY002 - what compiled code has
-    w, rows, declined = world[0], np.empty(SHOWN, np.int64), 0
-    more = go_on(w, rules, 0)
-    while more:
         count = show(w, own_scratch(w), rows)
         if np.random.random() < waits:  # noqa: NPY002
             more = wait(w, rules, rows[0])
-        elif may_decline(w) and np.random.random() < declines:  # noqa: NPY002
-            more = go_on(w, rules, decline(w))
+            continue
+        step = 0
+        if may_decline(w) and np.random.random() < declines:  # noqa: NPY002
+            step = decline(w)
             declined += 1
+        elif seed < 0:
+            step = choose(w, rules, rows[0])
         else:
-            job = rows[np.random.randint(0, count)]  # noqa: NPY002
-            more = go_on(w, rules, choose(w, rules, job))
-    return declined
+            step = choose(w, rules, rows[np.random.randint(0, count)])  # noqa: NPY002
+        more = go_on(w, rules, step)
+    return decisions, declined
+
+
+IN_ORDER = -1
+"""Instead of a seed."""
 
 
 def prepared(
@@ -85,7 +86,7 @@ def stepped(
     trace: Trace, cluster: Cluster, order: str, placement: str, estimates: Estimates
 ) -> Answer:
     simulation, rules = prepared(trace, cluster, order, placement, estimates)
-    first_in_order(simulation.tables.world, rules)
+    play(simulation.tables.world, rules, IN_ORDER, 0.0, 0.0)
     return answer_of(simulation.schedule())
 
 
@@ -128,7 +129,7 @@ def test_whatever_is_chosen_every_job_runs_and_no_reserved_one_is_delayed(
 ) -> None:
     simulation, rules = prepared(case.trace, case.cluster, "fcfs", "best-fit", case.estimates)
     simulation.tables.world["checked"] = True
-    at_random(simulation.tables.world, rules, 1, declines, waits)
+    play(simulation.tables.world, rules, 1, declines, waits)
     check(simulation.tables)
     schedule = simulation.schedule()
     assert not np.isnan(schedule.start[schedule.ran]).any()
@@ -139,8 +140,8 @@ def test_after_declining_nothing_passes_the_reserved_job() -> None:
     trace = synthesize(WORKLOADS["helios"], jobs=500, seed=3, load=1.2, cluster_gpus=64)
     estimates = make_estimates(trace, "exact")
     simulation, rules = prepared(trace, cluster_of("8x8"), "fcfs", "best-fit", estimates)
-    often = at_random(simulation.tables.world, rules, 0, 1.0, 0.0)
+    _, often = play(simulation.tables.world, rules, 0, 1.0, 0.0)
     assert often > 0
     other, rules = prepared(trace, cluster_of("8x8"), "fcfs", "best-fit", estimates)
-    at_random(other.tables.world, rules, 0, 0.0, 0.0)
+    play(other.tables.world, rules, 0, 0.0, 0.0)
     assert simulation.schedule().backfilled.sum() < other.schedule().backfilled.sum()

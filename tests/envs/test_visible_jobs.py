@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 
 from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.envs.visible_jobs import ENDS, SHOWN, own_scratch, show, sort_stably
-from dovetail.prediction.estimates import make_estimates
-from dovetail.simulator.kernel.rules import Rules
+from dovetail.envs import Pool, QueuePriorityConfig, SyntheticWindows
+from dovetail.envs.batch import QueuePriorityBatch
+from dovetail.envs.visible_jobs import ENDS, SHOWN, sort_stably
 from dovetail.simulator.kernel.state import demand, scores, waiting
-from dovetail.simulator.kernel.steps import choose, go_on, is_candidate
-from dovetail.traces.synthetic import WORKLOADS, synthesize
-from tests.builders import cluster_of
-from tests.envs.test_stepping import prepared
+from dovetail.simulator.kernel.steps import is_candidate
 
 
 @kernel
@@ -34,21 +31,6 @@ def candidates(world: Any, rows: Ints, values: Floats) -> int:
     return count
 
 
-@kernel
-def first_decision(world: Any, rules: Rules) -> bool:
-    return go_on(world[0], rules, 0)
-
-
-@kernel
-def take(world: Any, rules: Rules, job: int) -> bool:
-    return go_on(world[0], rules, choose(world[0], rules, job))
-
-
-@kernel
-def shown_by(world: Any, out: Ints) -> int:
-    return show(world[0], own_scratch(world[0]), out)
-
-
 def to_be_shown(rows: Ints, values: Floats) -> list[int]:
     """All in the order of (score, row); of many only the oldest, the newest and the best others."""
     ordered: list[int] = rows[np.lexsort((rows, values))].tolist()
@@ -62,19 +44,19 @@ def to_be_shown(rows: Ints, values: Floats) -> list[int]:
 
 @pytest.mark.parametrize("order", ["fcfs", "lcfs", "saf", "wfp3", "priority"])
 def test_what_is_shown_is_the_queue_in_the_bases_order(order: str) -> None:
-    trace = synthesize(WORKLOADS["helios"], jobs=900, seed=3, load=6.0, cluster_gpus=64)
-    estimates = make_estimates(trace, "noisy:1")
-    simulation, rules = prepared(trace, cluster_of("8x8"), order, "best-fit", estimates)
-    world, random = simulation.tables.world, np.random.default_rng(0)
-    rows, values, out = np.empty(900, np.int64), np.empty(900), np.empty(SHOWN, np.int64)
-    more, longest, shortest = first_decision(world, rules), 0, 900
-    while more:
-        count = candidates(world, rows, values)
+    windows = SyntheticWindows(cluster="8x8", jobs=2000, load=6.0, length=600)
+    batch = QueuePriorityBatch(Pool(QueuePriorityConfig(windows, order=order, pool=1)), 1)
+    stage, random = batch.stage, np.random.default_rng(0)
+    batch.begin({"window": 0})
+    rows, values = np.empty(batch.pool.most_jobs, np.int64), np.empty(batch.pool.most_jobs)
+    longest, shortest = 0, SHOWN
+    while not batch.dones[0]:
+        count = candidates(stage.worlds, rows, values)
         longest, shortest = max(longest, count), min(shortest, count)
-        shown = shown_by(world, out)
-        assert out[:shown].tolist() == to_be_shown(rows[:count], values[:count])
-        more = take(world, rules, int(out[random.integers(shown)]))
-    assert shortest == 2
+        shown = int(stage.shown[0])
+        assert stage.rows[0, :shown].tolist() == to_be_shown(rows[:count], values[:count])
+        batch.step(random.integers(shown, size=1))
+    assert shortest < 10
     assert longest > SHOWN
 
 
