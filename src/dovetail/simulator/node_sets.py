@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.compiled.tables import new_table
+from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.build import Table, Tables
 from dovetail.simulator.kernel import promise_rows
@@ -92,10 +93,9 @@ def _bounds(tables: Tables) -> tuple[Ints, int]:
     first, number = tables.demands["option_first"][demand], np.full(len(demand), -1)
     one = (demand >= 0) & (tables.demands["option_last"][demand] == first + 1)
     one[one] &= tables.options["few"][first[one]] == 0
-    asked = np.zeros(one.sum(), [("shape", np.int64), ("length", np.float64)])
-    asked["shape"] = tables.options["large_shape"][first[one]]
-    asked["length"] = tables.jobs["reserve"][one] / tables.options["speed"][first[one]]
-    distinct, number[one] = np.unique(asked, return_inverse=True)
+    length = tables.jobs["reserve"][one] / tables.options["speed"][first[one]]
+    asked = np.column_stack((tables.options["large_shape"][first[one]], length))
+    distinct, number[one] = distinct_rows(asked)
     return number, len(distinct)
 
 
