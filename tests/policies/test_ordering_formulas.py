@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from numpy.typing import NDArray
 
-from dovetail.compiled.tables import Row, new_table
+from dovetail.compiled.tables import Row, Table, new_table
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Varies
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.testing.scores import scores
@@ -33,7 +32,7 @@ JOB: Told = {
 """At NOW it has waited for 60 s, twice its estimate."""
 
 
-def table(row: type[Row], facts: Sequence[Told]) -> NDArray[Any]:
+def table(row: type[Row], facts: Sequence[Told]) -> Table:
     """Facts as the table that policies read."""
     filled = new_table(row, len(facts))
     for index, told in enumerate(facts):

@@ -26,7 +26,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 Word = np.uint64
 _FIELD_TYPES: dict[Any, str] = {int: "i8", float: "f8", bool: "?", Word: "u8"}
@@ -35,6 +34,10 @@ _FIELD_TYPES: dict[Any, str] = {int: "i8", float: "f8", bool: "?", Word: "u8"}
 class Row:
     """Base of all rows; the annotations of a subclass are its fields, in order."""
 
+
+Table = Any
+"""A structured array. NumPy's types know nothing of columns: as `NDArray` nothing more would be
+checked, and mypy would try every overload on every sum of two columns (40 s of its 130)."""
 
 T = TypeVar("T", bound=Row)
 W = TypeVar("W", bound=Row)
@@ -52,7 +55,7 @@ def _dtype_of(row: Any) -> np.dtype[np.void]:
     return np.dtype([(name, _FIELD_TYPES[hint]) for name, hint in hints.items()], align=True)
 
 
-def new_table(row: type[Row], rows: int) -> NDArray[Any]:
+def new_table(row: type[Row], rows: int) -> Table:
     """A table of zeros; at least one row, so that its address exists."""
     return np.zeros(max(1, rows), dtype_of(row))
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.compiled.parts import OptionalPart
-from dovetail.compiled.tables import dtype_of, new_table
+from dovetail.compiled.tables import Table, dtype_of, new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Jobs
@@ -45,8 +43,6 @@ from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
 from dovetail.simulator.partitions import kinds_beside, partition_kinds, tiers_of
 from dovetail.simulator.shapes import shape_tables
 from dovetail.simulator.wishes import settle_wishes
-
-Table = NDArray[Any]
 
 WORLD_COLUMNS = frozenset(dtype_of(rows.World).names or ())
 

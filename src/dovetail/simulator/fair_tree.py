@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import Cluster, Partition
 from dovetail.domain.distinct import distinct_rows
@@ -21,7 +20,6 @@ from dovetail.simulator.layout import UNLIMITED, Option
 if TYPE_CHECKING:
     from dovetail.simulator.build import Tables
 
-Table = NDArray[Any]
 
 CALC_PERIOD = 300.0
 """Seconds; Slurm's own PriorityCalcPeriod."""

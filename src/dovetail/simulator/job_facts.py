@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints, Jobs, Names
@@ -19,7 +17,7 @@ SIZE_STEPS = 1024
 """Parts of a GPU in which sizes of jobs without GPUs are counted."""
 
 
-def job_facts_of(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> NDArray[Any]:
+def job_facts_of(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: Ints) -> Table:
     """A table of JobFacts."""
     table = new_table(JobFacts, len(jobs))
     table["size"] = _sizes_of(jobs, cluster)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Ints
 from dovetail.simulator.kernel import queue_rows
-
-Table = NDArray[Any]
 
 
 class NeedTables(NamedTuple):

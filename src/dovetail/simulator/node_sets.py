@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Ints
-from dovetail.simulator.build import Table, Tables
+from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import promise_rows
 from dovetail.simulator.kernel.claims import GAIN_LOG
 from dovetail.simulator.kernel.overlap import SLOTS

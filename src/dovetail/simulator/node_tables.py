@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.simulator.kernel import rows
 from dovetail.simulator.kernel.state import NO_RESERVATION
 from dovetail.simulator.layout import Kind
-
-Table = NDArray[Any]
 
 
 def node_table(cluster: Cluster, kinds: list[Kind]) -> Table:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Bools, Ints
 from dovetail.simulator.kernel import reservation_rows
 from dovetail.simulator.kernel.allocation import SHAPE_BLOCK
 from dovetail.simulator.kernel.calendar import BLOCK, most_blocks
 from dovetail.simulator.layout import UNLIMITED, Kind
-
-Table = NDArray[Any]
 
 MOST_WATCHERS, MOST_READY_TIMES = 64, 500_000
 """Calendars, and ready times in all of them together: some 40 MB."""

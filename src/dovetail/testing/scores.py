@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.compiled.functions import kernel
-from dovetail.compiled.tables import new_table
+from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import DemandFacts, Ordering
-
-Table = NDArray[Any]
 
 
 def scores(

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.compiled.tables import Table
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.envs.pool import TRIES, Ready, pack, rules_of, side_by_side, tables_of
 from dovetail.envs.selector_allocator.config import SelectorAllocatorConfig
 from dovetail.envs.selector_allocator.reward import METRIC_NAMES, measure_all
 from dovetail.envs.windows import STEPS, Episode
-from dovetail.simulator.build import Table
 from dovetail.simulator.kernel.loop import advance_easy
 from dovetail.simulator.node_classes import add_node_classes
 

@@ -29,15 +29,13 @@ import numba
 import numpy as np
 from numba import cfunc, njit, types
 from numba.core.errors import NumbaError, NumbaWarning
-from numpy.typing import NDArray
 
 from dovetail.compiled.functions import LazyFunction
-from dovetail.compiled.tables import dtype_of
+from dovetail.compiled.tables import Table, dtype_of
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import SCORE, JobFacts, Ordering, Varies
 
-Table = NDArray[Any]
 Function = Callable[..., float]
 """Of a job, or of a job and the time in seconds."""
 
