@@ -21,6 +21,7 @@ PARTS: Registry[Callable[[], str]] = Registry(
         "backfills": policies.backfills,
         "slurm backfill": policies.slurm_backfill,
         "workloads": policies.workloads,
+        "predictors": policies.predictors,
         "agents": policies.agents,
         "environments": policies.environments,
         "placers": policies.placers,

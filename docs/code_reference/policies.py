@@ -11,9 +11,10 @@ from dovetail.domain.measures import MEASURES
 from dovetail.domain.policy import SlurmBackfill, Varies
 from dovetail.envs import ENVIRONMENTS
 from dovetail.mig.policies import PLACERS
-from dovetail.policies.ordering import ORDERINGS, SHIPPED_NAME
+from dovetail.policies.ordering import ORDERINGS, SHIPPED_ABOUT, SHIPPED_NAME
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import BACKFILLS
+from dovetail.prediction import PREDICTORS
 from dovetail.traces.synthetic import WORKLOADS
 
 _CHANGES = {
@@ -28,9 +29,8 @@ def orderings() -> str:
         (code(name), plain(part.description), _CHANGES[part.varies])
         for name, part in ORDERINGS.items()
     ]
-    shipped = "chosen over five histories, with the estimates that suit it"
     learned = "a checkpoint of `dovetail train`, with the placement that it learned"
-    rows += [(code(SHIPPED_NAME), shipped, "yes"), ("a folder", learned, "yes")]
+    rows += [(code(SHIPPED_NAME), SHIPPED_ABOUT, "yes"), ("a folder", learned, "yes")]
     return table(("`--order`", "score, lowest first", "changes while a job waits"), rows)
 
 
@@ -58,6 +58,11 @@ def slurm_backfill() -> str:
 def workloads() -> str:
     rows = ((code(f"synth:{name}"), f"{part.cluster_gpus:,}") for name, part in WORKLOADS.items())
     return table(("workload", "GPUs of the cluster that it describes"), rows)
+
+
+def predictors() -> str:
+    rows = ((code(f"predicted:{name}"), plain(part.about)) for name, part in PREDICTORS.items())
+    return table(("`--estimates`", "foretells run times by"), rows)
 
 
 def agents() -> str:

@@ -16,7 +16,7 @@ def predict(
     predictors: Annotated[
         str,
         typer.Option(
-            "--predictors", metavar="NAMES", help="With commas: median, history, boosted, mixture."
+            "--predictors", metavar="NAMES", help="With commas; `dovetail policies` lists them."
         ),
     ] = "median,mixture",
     job: Annotated[

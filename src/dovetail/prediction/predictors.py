@@ -21,6 +21,7 @@ class Predictor:
 
     name: str
     predict: Callable[[Jobs, Timeline], Distribution]
+    about: str = ""  # what it goes by, in a few words, for lists
 
 
 PREDICTORS: Registry[Predictor] = Registry(
@@ -28,10 +29,10 @@ PREDICTORS: Registry[Predictor] = Registry(
     {
         part.name: part
         for part in (
-            Predictor("median", predict_median),
-            Predictor("history", predict_by_history),
-            Predictor("boosted", predict_boosted),
-            Predictor("mixture", predict_by_mixture),
+            Predictor("median", predict_median, "the median of the last fifteen alike jobs"),
+            Predictor("history", predict_by_history, "quantiles of alike jobs"),
+            Predictor("boosted", predict_boosted, "boosted trees, fitted anew as time goes on"),
+            Predictor("mixture", predict_by_mixture, "of both, what was right on alike jobs"),
         )
     },
     group="dovetail.predictors",

@@ -183,8 +183,12 @@ def test_the_command_shows_a_table_and_writes_figures_and_a_report(tmp_path: Pat
         watch(truth, journal, origin=float(int(time.time())) - 3600.0)
         path, figures, report = journal.path, tmp_path / "f.json", tmp_path / "r.html"
         code, said = command("--journal", path, "--json", figures, "--report", report)
-    assert code == 0, said
+        config = tmp_path / "dovetail.toml"
+        config.write_text(f'[journal]\npath = "{path}"\n')
+        by_config, same = command("--config", config)
+    assert (code, by_config) == (0, 0), said + same
     assert "recorded" in said
+    assert same.splitlines()[:3] == said.splitlines()[:3]
     (row,) = json.loads(figures.read_text())["rows"]
     assert row["metrics"]["wait_mean"] == pytest.approx(summary(truth)["wait_mean"])
     text = report.read_text()

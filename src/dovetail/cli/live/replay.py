@@ -21,6 +21,15 @@ def live_replay(
         Path,
         typer.Option("--journal", metavar="FILE", help="The daemon's journal."),
     ] = Path("/var/lib/dovetail/journal.sqlite"),
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="The daemon's configuration, which names its journal.",
+            show_default=False,
+        ),
+    ] = None,
     since: Annotated[
         str,
         typer.Option("--since", metavar="AGE", help="How far back: 90m, 12h, 7d, 4w."),
@@ -40,6 +49,7 @@ def live_replay(
     \b
     Example:
       dovetail live replay --since 7d --report week.html
+      dovetail live replay --config /etc/dovetail/dovetail.toml
     """
     refuse_bad_targets(report=report, json=json)
     from dovetail.cli.comparison_table import print_comparison
@@ -49,6 +59,10 @@ def live_replay(
     from dovetail.live.journal.replay import RECORDED, recorded_schedule
     from dovetail.live.service.account import acting_as_owner_of
 
+    if config is not None:
+        from dovetail.live.config import load_config
+
+        journal = Path(load_config(config).journal.path)
     now = time.time()
     with acting_as_owner_of(journal.parent), JournalReader.open(journal) as past:
         schedule = recorded_schedule(past, now - seconds_in(since), now)

@@ -9,6 +9,7 @@ from dovetail.domain.registry import Registry, instances_of
 from dovetail.policies.ordering import aging, static
 
 SHIPPED_NAME = "dovetail"
+SHIPPED_ABOUT = "chosen over the histories that its card names, with the estimates that suit it"
 """What the policy is called that comes with this package; see `policies.policy`."""
 
 _orderings = instances_of(Ordering, SHIPPED_NAME)
@@ -48,4 +49,4 @@ ORDERINGS: Registry[Ordering] = Registry(
     admit=admit_ordering,
 )
 
-__all__ = ["ORDERINGS", "SHIPPED_NAME"]
+__all__ = ["ORDERINGS", "SHIPPED_ABOUT", "SHIPPED_NAME"]
