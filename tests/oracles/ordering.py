@@ -76,6 +76,14 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
                 + 1000.0 * partition_factor(job, at.cluster)
                 + 1000.0 * qos_factor(job, at.cluster)
             )
+        case "slurm-shorter-10" | "slurm-shorter-30":
+            cost = (10.0 if name.endswith("10") else 30.0) * 1000.0 / WEEK
+            return cost * estimate + _score("slurm-multifactor", job, estimate, predicted, at)
+        case "slurm-smaller-3":
+            cost = 3.0 * 1000.0 / WEEK
+            return cost * (gpus * estimate) + _score(
+                "slurm-multifactor", job, estimate, predicted, at
+            )
         case "slurm-as-configured":
             priority = (
                 1000.0 * min(1.0, wait / WEEK)

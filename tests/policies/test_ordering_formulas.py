@@ -151,6 +151,20 @@ def test_multifactor_adds_five_weighted_factors() -> None:
     assert score("slurm-multifactor", now=waited_half_a_week) == -1775.0
 
 
+def test_a_second_to_run_costs_what_seconds_of_waiting_give() -> None:
+    now = 40.0 + WEEK / 2  # as above; an estimate of 30 s on 4 GPUs
+    assert score("slurm-shorter-10", now=now) == 10 * 30 * 1000 / WEEK - 1775.0
+    assert score("slurm-shorter-30", now=now) == 30 * 30 * 1000 / WEEK - 1775.0
+    assert score("slurm-smaller-3", now=now) == 3 * 120 * 1000 / WEEK - 1775.0
+
+
+def test_a_job_waits_for_shorter_ones_only_so_long() -> None:
+    long, short = {"submit": 0.0, "estimate": 3600.0}, {"estimate": 60.0}
+    before, after = ({"submit": 10 * 3540.0 + side} for side in (-60.0, +60.0))
+    assert order("slurm-shorter-10", long, short | before) == [1, 0]
+    assert order("slurm-shorter-10", long, short | after) == [0, 1]
+
+
 def test_multifactor_lets_age_count_for_a_week_at_most() -> None:
     one, four = (score("slurm-multifactor", now=40.0 + weeks * WEEK) for weeks in (1, 4))
     assert one == four == -2275.0

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.domain.policy import Ordering
 from dovetail.domain.registry import Registry, instances_of
-from dovetail.policies.ordering import aging, static
+from dovetail.policies.ordering import aged_estimates, aging, static
 
 SHIPPED_NAME = "dovetail"
 SHIPPED_ABOUT = "chosen over the histories that its card names, with the estimates that suit it"
@@ -40,6 +40,9 @@ ORDERINGS: Registry[Ordering] = Registry(
             aging.UNICEP,
             static.F1,
             aging.MULTIFACTOR,
+            aged_estimates.SHORTER_10,
+            aged_estimates.SHORTER_30,
+            aged_estimates.SMALLER_3,
             static.QSSF,
             static.EDF,
             static.PRIORITY,

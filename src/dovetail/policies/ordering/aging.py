@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
+from dovetail.compiled.functions import inner
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import (
     AccountRows,
     ClusterRow,
     DemandRows,
+    JobFacts,
     JobRows,
     Ordering,
     Varies,
@@ -40,21 +42,28 @@ def _unicep(
         out[i] = -(cluster[0].now - job.submit) / (width * job.estimate)
 
 
+@inner
+def multifactor_priority(
+    p: Floats, job: JobFacts, accounts: AccountRows, cluster: ClusterRow
+) -> float:
+    """By the numbers of `MultifactorWeights`; the highest goes first."""
+    age = min(1.0, (cluster[0].now - job.submit) / p[5])
+    return (
+        p[0] * age
+        + p[1] * accounts[job.account].fair_share
+        + p[2] * (job.size / cluster[0].total_gpus)
+        + p[3] * job.partition_factor
+        + p[4] * job.qos_factor
+    )
+
+
 @scoring
 def _multifactor(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
-        job = jobs[rows[i]]
-        age = min(1.0, (cluster[0].now - job.submit) / p[5])
-        out[i] = -(
-            p[0] * age
-            + p[1] * accounts[job.account].fair_share
-            + p[2] * (job.size / cluster[0].total_gpus)
-            + p[3] * job.partition_factor
-            + p[4] * job.qos_factor
-        )
+        out[i] = -multifactor_priority(p, jobs[rows[i]], accounts, cluster)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,87 @@
+"""Orderings between Slurm's own and those by size: its priority, less points for the estimate.
+
+Each second that a job will run, or each second of each of its GPUs, costs it as many points as so
+many seconds of waiting give. At 0 it is Slurm's order, at infinity that of the shortest or smallest
+first: a part of the gain, for a part of what some pay.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+
+from dovetail.compiled.functions import LazyFunction
+from dovetail.domain.errors import ConfigError
+from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.policy import (
+    AccountRows,
+    ClusterRow,
+    DemandRows,
+    JobRows,
+    Ordering,
+    Varies,
+    scoring,
+)
+from dovetail.policies.ordering.aging import MultifactorWeights, multifactor_priority
+
+_COST = len(asdict(MultifactorWeights()))
+"""Position of the points that a second costs: behind Slurm's weights."""
+
+
+@scoring
+def _shorter(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        out[i] = p[_COST] * job.estimate - multifactor_priority(p, job, accounts, cluster)
+
+
+@scoring
+def _smaller(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        area = job.size * job.estimate
+        out[i] = p[_COST] * area - multifactor_priority(p, job, accounts, cluster)
+
+
+def slurm_shorter(cost: float, weights: MultifactorWeights | None = None) -> Ordering:
+    """Slurm's order, in which each second of the estimate counts as so many not yet waited."""
+    about = f"Slurm's priority, less what {cost:g} e seconds of waiting give: shorter jobs sooner"
+    return _ordering(f"slurm-shorter-{cost:g}", _shorter, cost, weights, about)
+
+
+def slurm_smaller(cost: float, weights: MultifactorWeights | None = None) -> Ordering:
+    """The same for each second of each GPU."""
+    about = (
+        f"Slurm's priority, less what {cost:g} g · e seconds of waiting give: smaller ones sooner"
+    )
+    return _ordering(f"slurm-smaller-{cost:g}", _smaller, cost, weights, about)
+
+
+def _ordering(
+    name: str,
+    score: LazyFunction,
+    cost: float,
+    weights: MultifactorWeights | None,
+    about: str,
+) -> Ordering:
+    weights = weights or MultifactorWeights()
+    if not (math.isfinite(cost) and cost >= 0):
+        raise ConfigError(f"the cost of a second is {cost}, expected 0 or more")
+    return Ordering(
+        name,
+        score,
+        Varies.ALWAYS,  # age ends to grow, and then jobs of other estimates change places
+        parameters={**asdict(weights), "cost": cost * weights.age / weights.max_age},
+        half_life=weights.half_life,
+        about=about,
+    )
+
+
+SHORTER_10, SHORTER_30 = slurm_shorter(10.0), slurm_shorter(30.0)
+SMALLER_3 = slurm_smaller(3.0)
