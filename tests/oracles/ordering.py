@@ -79,8 +79,8 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
         case "slurm-shorter-10" | "slurm-shorter-30":
             cost = (10.0 if name.endswith("10") else 30.0) * 1000.0 / WEEK
             return cost * estimate + _score("slurm-multifactor", job, estimate, predicted, at)
-        case "slurm-smaller-3":
-            cost = 3.0 * 1000.0 / WEEK
+        case "slurm-smaller-3" | "slurm-smaller-10":
+            cost = (10.0 if name.endswith("10") else 3.0) * 1000.0 / WEEK
             return cost * (gpus * estimate) + _score(
                 "slurm-multifactor", job, estimate, predicted, at
             )

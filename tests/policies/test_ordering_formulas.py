@@ -11,6 +11,8 @@ import pytest
 from dovetail.compiled.tables import Row, Table, new_table
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Varies
 from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.ordering.aged_estimates import slurm_shorter
+from dovetail.policies.ordering.as_configured import SlurmSettings, as_configured
 from dovetail.testing.scores import scores
 
 Told = dict[str, Any]
@@ -163,6 +165,21 @@ def test_a_job_waits_for_shorter_ones_only_so_long() -> None:
     before, after = ({"submit": 10 * 3540.0 + side} for side in (-60.0, +60.0))
     assert order("slurm-shorter-10", long, short | before) == [1, 0]
     assert order("slurm-shorter-10", long, short | after) == [0, 1]
+
+
+def test_at_a_site_its_own_priority_counts() -> None:
+    slurm = {"PriorityWeightAge": "5000", "PriorityMaxAge": "1-0", "PriorityWeightFairshare": "80"}
+    facts = table(JobFacts, [JOB | {"points": 7.0}])
+    accounts = table(AccountFacts, [{"fair_share": 0.25}])
+    moment = table(ClusterFacts, [{"now": NOW, "origin": ORIGIN, "total_gpus": 32.0}])
+    (configured,) = scores(as_configured(SlurmSettings.of(slurm)), facts, accounts, moment)
+    (at_site,) = scores(ORDERINGS["slurm-shorter-10"].under(slurm), facts, accounts, moment)
+    (without,) = scores(slurm_shorter(0.0).under(slurm), facts, accounts, moment)
+    assert math.ceil(without) == configured  # which is a whole number
+    assert at_site - without == pytest.approx(10 * 30 * 5000 / 86_400)
+    ageless = ORDERINGS["slurm-shorter-10"].under({"PriorityWeightAge": "0"})
+    assert ageless.parameters == ORDERINGS["slurm-shorter-10"].parameters
+    assert ORDERINGS["saf"].under(slurm) is ORDERINGS["saf"]
 
 
 def test_multifactor_lets_age_count_for_a_week_at_most() -> None:

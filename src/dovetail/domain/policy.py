@@ -152,6 +152,11 @@ class Ordering:
     uses_state: bool = False  # the simulator keeps DemandFacts and all of ClusterFacts
     weights: Floats = field(default_factory=lambda: np.empty(0))  # of a network; after parameters
     about: str = ""  # one line for lists; empty: the first of the score function's docstring
+    at_site: Callable[[Mapping[str, str]], Ordering] | None = None  # by a site's slurm.conf
+
+    def under(self, slurm: Mapping[str, str]) -> Ordering:
+        """Itself, or what it is where Slurm is configured so."""
+        return self.at_site(slurm) if slurm and self.at_site is not None else self
 
     def numbers(self) -> Floats:
         """What the score function gets: the parameters, then the weights."""

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,12 +16,6 @@ from dovetail.domain.policy import Backfill, BackfillRule, Ordering, SlurmBackfi
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.as_configured import AS_CONFIGURED, SlurmSettings, as_configured
 from dovetail.policies.policy import Policy
-from dovetail.slurm.amounts import amount_of
-from dovetail.slurm.durations import seconds_of
-
-_WEEK = 7 * 86_400.0
-_NEVER = 1e10
-"""A half-life in which nothing decays: Slurm's 0."""
 
 
 def configured_policy(cluster: Cluster) -> Policy | None:
@@ -38,12 +31,7 @@ def _ordering(settings: Mapping[str, str]) -> Ordering:
         return ORDERINGS["fcfs"]
     by_time = "SMALL_RELATIVE_TO_TIME" in settings.get("PriorityFlags", "").upper()
     return as_configured(
-        SlurmSettings(
-            age=_number(settings.get("PriorityWeightAge", "0")),
-            fair_share=_number(settings.get("PriorityWeightFairshare", "0")),
-            max_age=_seconds(settings.get("PriorityMaxAge", ""), _WEEK) or _WEEK,
-            half_life=_seconds(settings.get("PriorityDecayHalfLife", ""), _WEEK) or _NEVER,
-        ),
+        SlurmSettings.of(settings),
         # Jobs that ask for the same of other lengths then have other points.
         Varies.ALWAYS if by_time else Varies.BETWEEN_ACCOUNTS,
     )
@@ -53,13 +41,3 @@ def _backfill(settings: Mapping[str, str]) -> BackfillRule:
     if settings.get("SchedulerType", "sched/backfill") == "sched/builtin":
         return Backfill.NONE
     return SlurmBackfill.of_slurm(settings.get("SchedulerParameters", ""))
-
-
-def _number(text: str) -> float:
-    value = amount_of(text)
-    return 0.0 if math.isnan(value) else value
-
-
-def _seconds(text: str, default: float) -> float:
-    value = seconds_of(text)
-    return default if math.isnan(value) else value

@@ -69,6 +69,7 @@ class Simulation:
         predictor: OnlinePredictor | None = None,
         warm: Window | None = None,
     ) -> None:
+        ordering = ordering.under(cluster.slurm)
         predicts = ordering.uses_prediction
         if predicts and predictor is None:
             raise ConfigError(f"{ordering.name} needs a predictor")

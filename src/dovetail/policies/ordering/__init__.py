@@ -43,6 +43,7 @@ ORDERINGS: Registry[Ordering] = Registry(
             aged_estimates.SHORTER_10,
             aged_estimates.SHORTER_30,
             aged_estimates.SMALLER_3,
+            aged_estimates.SMALLER_10,
             static.QSSF,
             static.EDF,
             static.PRIORITY,

@@ -8,7 +8,8 @@ first: a part of the gain, for a part of what some pay.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 
 from dovetail.compiled.functions import LazyFunction
 from dovetail.domain.errors import ConfigError
@@ -23,9 +24,7 @@ from dovetail.domain.policy import (
     scoring,
 )
 from dovetail.policies.ordering.aging import MultifactorWeights, multifactor_priority
-
-_COST = len(asdict(MultifactorWeights()))
-"""Position of the points that a second costs: behind Slurm's weights."""
+from dovetail.policies.ordering.as_configured import SlurmSettings, configured_priority
 
 
 @scoring
@@ -49,39 +48,70 @@ def _smaller(
         out[i] = p[_COST] * area - multifactor_priority(p, job, accounts, cluster)
 
 
-def slurm_shorter(cost: float, weights: MultifactorWeights | None = None) -> Ordering:
+@scoring
+def _shorter_at_site(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        out[i] = p[_SITE_COST] * job.estimate - configured_priority(p, job, accounts, cluster)
+
+
+@scoring
+def _smaller_at_site(
+    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    rows: Ints, out: Floats, gate: Floats, keep: Floats,
+) -> None:  # fmt: skip
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        area = job.size * job.estimate
+        out[i] = p[_SITE_COST] * area - configured_priority(p, job, accounts, cluster)
+
+
+_COST, _SITE_COST = len(fields(MultifactorWeights)), len(fields(SlurmSettings))
+"""Positions of the points that a second costs: behind Slurm's weights."""
+
+
+def slurm_shorter(cost: float) -> Ordering:
     """Slurm's order, in which each second of the estimate counts as so many not yet waited."""
     about = f"Slurm's priority, less what {cost:g} e seconds of waiting give: shorter jobs sooner"
-    return _ordering(f"slurm-shorter-{cost:g}", _shorter, cost, weights, about)
+    return _ordering(f"slurm-shorter-{cost:g}", _shorter, _shorter_at_site, cost, about)
 
 
-def slurm_smaller(cost: float, weights: MultifactorWeights | None = None) -> Ordering:
+def slurm_smaller(cost: float) -> Ordering:
     """The same for each second of each GPU."""
     about = (
         f"Slurm's priority, less what {cost:g} g · e seconds of waiting give: smaller ones sooner"
     )
-    return _ordering(f"slurm-smaller-{cost:g}", _smaller, cost, weights, about)
+    return _ordering(f"slurm-smaller-{cost:g}", _smaller, _smaller_at_site, cost, about)
 
 
 def _ordering(
-    name: str,
-    score: LazyFunction,
-    cost: float,
-    weights: MultifactorWeights | None,
-    about: str,
+    name: str, score: LazyFunction, at_site: LazyFunction, cost: float, about: str
 ) -> Ordering:
-    weights = weights or MultifactorWeights()
     if not (math.isfinite(cost) and cost >= 0):
         raise ConfigError(f"the cost of a second is {cost}, expected 0 or more")
-    return Ordering(
-        name,
-        score,
-        Varies.ALWAYS,  # age ends to grow, and then jobs of other estimates change places
-        parameters={**asdict(weights), "cost": cost * weights.age / weights.max_age},
-        half_life=weights.half_life,
-        about=about,
-    )
+
+    def ordering(weights: MultifactorWeights | SlurmSettings, score: LazyFunction) -> Ordering:
+        return Ordering(
+            name,
+            score,
+            Varies.ALWAYS,  # age ends to grow, and then jobs of other estimates change places
+            parameters={**asdict(weights), "cost": cost * weights.age / weights.max_age},
+            half_life=weights.half_life,
+            about=about,
+        )
+
+    usual = ordering(MultifactorWeights(), score)
+
+    def configured(slurm: Mapping[str, str]) -> Ordering:
+        settings = SlurmSettings.of(slurm)
+        # Where waiting gives no points, nothing can be reckoned in them.
+        return ordering(settings, at_site) if settings.age > 0 else usual
+
+    return replace(usual, at_site=configured)
 
 
 SHORTER_10, SHORTER_30 = slurm_shorter(10.0), slurm_shorter(30.0)
-SMALLER_3 = slurm_smaller(3.0)
+SMALLER_3, SMALLER_10 = slurm_smaller(3.0), slurm_smaller(10.0)
