@@ -22,7 +22,7 @@ from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.policy import JobFacts
 from dovetail.envs.observation import OBSERVE, Singles
 from dovetail.envs.reward import MEASURE, RUN, gap
-from dovetail.envs.visible_jobs import SHOWN, Scratch, own_scratch, show
+from dovetail.envs.visible_jobs import SCRATCH, SHOWN, Scratch, own_scratch, show
 from dovetail.policies.features import Matrix
 from dovetail.simulator.kernel.demand_rows import Demand, OptionRow
 from dovetail.simulator.kernel.facts import describe
@@ -142,7 +142,7 @@ ARGUMENTS = native_type(
         measure=types.FunctionType(MEASURE),
     ),
     scratch=types.float64[:, ::1],
-    queue=native_type(Scratch),
+    queue=SCRATCH,
 )
 _take = taker(ARGUMENTS)
 _runs = column_address(World, "runs", RUN)
@@ -337,7 +337,7 @@ def finish(
 ) -> float:
     """Play on, always choosing at the same rank (0: the base's choice, 1: its last); the score."""
     w = world[0]
-    rows, queue = np.empty(SHOWN, np.int64), own_scratch(w)
+    rows, queue = np.empty(SHOWN, np.int64), own_scratch(w.job_count)
     more = True
     while more and own_left(w, carried):
         count = show(w, queue, rows)
