@@ -19,8 +19,7 @@ from dovetail.compiled.memory import add_at_once, fetch
 from dovetail.compiled.native import native_type, taker
 from dovetail.compiled.tables import column_address, dtype_of
 from dovetail.domain.jobs import Bools, Floats, Ints
-from dovetail.domain.policy import JobFacts
-from dovetail.envs.observation import OBSERVE, Singles
+from dovetail.envs.observation import LASTING, OBSERVE, LastingFacts, Singles
 from dovetail.envs.reward import MEASURE, RUN, gap
 from dovetail.envs.visible_jobs import SCRATCH, SHOWN, Scratch, own_scratch, show
 from dovetail.policies.features import Matrix
@@ -48,7 +47,7 @@ SHARE = 16
 """Environments that a thread takes at a time: with half of all each, one waited for the other."""
 
 DEMAND_SIZE, OPTION_SIZE, NODE_SIZE, JOB_SIZE = (
-    dtype_of(row).itemsize for row in (Demand, OptionRow, NodeRow, JobFacts)
+    dtype_of(row).itemsize for row in (Demand, OptionRow, NodeRow, LastingFacts)
 )
 """Bytes."""
 
@@ -69,6 +68,8 @@ class Windows(NamedTuple):
     carried: Ints  # [windows] rows before the window's own
     begin: Floats  # [windows] seconds
     base: Floats  # [windows] the base policy's score
+    lasting: Any  # LastingFacts of the jobs of all windows
+    first_job: Ints  # [windows + 1] where those of each begin
 
 
 class BatchState(NamedTuple):
@@ -114,7 +115,7 @@ class Arguments(NamedTuple):
     stage: BatchState
     windows: Windows
     play: EpisodeRules
-    scratch: Matrix  # [features, SHOWN]
+    scratch: Matrix  # [features, SHOWN or more demands]
     queue: Scratch
 
 
@@ -129,7 +130,7 @@ BATCH_STATE = native_type(
     critic=_SINGLES,
     mask=types.int8[:, ::1],
 )
-WINDOWS = native_type(Windows, worlds=_TABLE)
+WINDOWS = native_type(Windows, worlds=_TABLE, lasting=LASTING)
 ARGUMENTS = native_type(
     Arguments,
     stage=BATCH_STATE,
@@ -154,7 +155,7 @@ def reset(at: int) -> None:
     _, stage, windows, play, scratch, queue = _take(at)
     for e in range(len(stage.actions)):
         load_window(stage, windows, e)
-        _look(stage, play, scratch, queue, e)
+        _look(stage, windows, play, scratch, queue, e)
 
 
 @kernel
@@ -195,7 +196,7 @@ def step(at: int) -> None:
                 return
         e, first = first, first + 1
         if first < last:
-            _fetch_tables(stage, first)
+            _fetch_tables(stage, windows, first)
         if first + 1 < last:
             _fetch_world(stage, first + 1)
         window = stage.playing[e]
@@ -211,7 +212,7 @@ def step(at: int) -> None:
             final = gap(windows.base[window], stage.scores[e])
             stage.rewards[e] += play.dense + (1.0 - play.dense) * final
             load_window(stage, windows, e)
-        _look(stage, play, scratch, queue, e)
+        _look(stage, windows, play, scratch, queue, e)
 
 
 @inner
@@ -223,7 +224,7 @@ def _fetch_world(stage: BatchState, e: int) -> None:
 
 
 @inner
-def _fetch_tables(stage: BatchState, e: int) -> None:
+def _fetch_tables(stage: BatchState, windows: Windows, e: int) -> None:
     """Ask for what the next step reads of its world: 512 worlds are too many for the cache.
 
     Whom it has shown it will mostly show again.
@@ -235,8 +236,9 @@ def _fetch_tables(stage: BatchState, e: int) -> None:
     fetch(w.waiting, 8 * w.job_count)
     fetch(w.scores, 8 * w.job_count)
     rows = stage.rows[e]
+    begin = windows.lasting.ctypes.data + JOB_SIZE * windows.first_job[stage.playing[e]]
     for i in range(stage.shown[e]):
-        fetch(w.jobs + JOB_SIZE * rows[i], 64)
+        fetch(begin + JOB_SIZE * rows[i], 64)
 
 
 @inner
@@ -305,16 +307,23 @@ def load_window(stage: BatchState, windows: Windows, e: int) -> None:
 
 
 @inner
-def _look(stage: BatchState, play: EpisodeRules, scratch: Matrix, queue: Scratch, e: int) -> None:
+def _look(
+    stage: BatchState, windows: Windows, play: EpisodeRules, scratch: Matrix, queue: Scratch, e: int
+) -> None:
     """Write what is seen of a decision: only what the last one left is wiped."""
     w = stage.worlds[e]
     before, rows = stage.shown[e], stage.rows[e]
     count = show(w, queue, rows)
     stage.shown[e] = count
     describe(w)
+    asked = queue.other_rows  # nobody looks at what else stands there any more
+    for i in range(w.active_count):
+        asked[i] = demand(w, i).active
+    window = stage.playing[e]
+    lasting = windows.lasting[windows.first_job[window] : windows.first_job[window + 1]]
     play.observe(
-        jobs(w), accounts(w), all_demand_facts(w), cluster(w), play.features,
-        rows[:count], scratch, stage.jobs[e], stage.critic[e],
+        jobs(w), lasting, accounts(w), all_demand_facts(w), cluster(w), play.features,
+        asked[: w.active_count], rows[:count], scratch, stage.jobs[e], stage.critic[e],
     )  # fmt: skip
     for i in range(before, count):
         stage.mask[e, i] = 1
