@@ -340,7 +340,7 @@ def finish(
 ) -> float:
     """Play on, always choosing at the same rank (0: the base's choice, 1: its last); the score."""
     w = world[0]
-    rows, queue = np.empty(SHOWN, np.int64), own_scratch(w.job_count)
+    rows, queue = np.empty(SHOWN, np.int64), own_scratch(w)
     more = True
     while more and own_left(w, carried):
         count = show(w, queue, rows)

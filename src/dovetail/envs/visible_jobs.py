@@ -9,15 +9,15 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
+from numba import carray, types
 
 from dovetail.compiled.functions import inner
 from dovetail.compiled.native import native_type
-from dovetail.compiled.tables import Word
+from dovetail.compiled.tables import Word, column_address
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.simulator.kernel.bits import trailing_zeros
 from dovetail.simulator.kernel.rows import World
-from dovetail.simulator.kernel.state import demand, scores, waiting
+from dovetail.simulator.kernel.state import demand, gathered, scores, waiting
 from dovetail.simulator.kernel.steps import is_candidate
 
 SHOWN = 256
@@ -51,13 +51,20 @@ SCRATCH = native_type(Scratch, marks=types.uint8[::1])
 
 
 def scratch_for(jobs: int) -> Scratch:
-    size = (jobs + 63) & ~63  # marks are read by 64
-    rows, other_rows = np.empty(size, np.int64), np.empty(size, np.int64)
-    return Scratch(rows, np.empty(size), other_rows, np.empty(size), other_rows.view(np.uint8))
+    rows, keys = np.zeros((2, jobs), np.int64), np.zeros((2, jobs))
+    return Scratch(rows[0], keys[0], rows[1], keys[1], rows[1].view(np.uint8))
 
 
-own_scratch = inner(scratch_for)
-"""The same, of kernels."""
+_other_rows = column_address(World, "gathered_gates", types.int64)
+_marks = column_address(World, "gathered_gates", types.uint8)
+
+
+@inner
+def own_scratch(w: World) -> Scratch:
+    """That of one world: what `rescore` uses, which a pass has done with."""
+    rows, keys, _, other_keys = gathered(w, w.job_count)
+    other_rows = carray(_other_rows(w), (w.job_count,))
+    return Scratch(rows, keys, other_rows, other_keys, carray(_marks(w), (8 * w.job_count,)))
 
 
 @inner
@@ -94,7 +101,7 @@ def _mark(w: World, scratch: Scratch) -> None:
     """
     queue, values = waiting(w), scores(w)
     keys, words, marks = scratch.keys, scratch.other_rows, scratch.marks
-    for i in range((w.submitted + 63) >> 6 << 3):
+    for i in range((w.submitted + 7) >> 3):
         words[i] = 0
     for i in range(w.active_count):
         number = demand(w, i).active
@@ -119,9 +126,10 @@ def _gather(w: World, keys: Floats, rows: Ints, words: Ints) -> tuple[int, bool]
     It is wherever who came first goes first. Sorting as many by a heap took 6 µs of 18.
     """
     count, last, in_order = 0, -math.inf, True
-    for i in range(0, (w.submitted + 63) >> 6 << 3, 8):
+    end = (w.submitted + 7) >> 3
+    for i in range(0, end, 8):
         bits = Word(0)
-        for k in range(8):
+        for k in range(min(8, end - i)):
             bits |= (Word(words[i + k]) * BYTES_TO_BITS) >> Word(56) << Word(8 * k)
         while bits != Word(0):
             job = 8 * i + int(trailing_zeros(bits))
