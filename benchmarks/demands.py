@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks.simulator import queue_depth
 from benchmarks.workloads import GPUS_PER_NODE, folder, synthetic
 from dovetail.domain.cluster import Cluster, Node
+from dovetail.domain.estimates import Estimates
 from dovetail.domain.policy import Backfill, BackfillRule
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -50,12 +51,13 @@ def play(
     cluster: Cluster,
     order: str,
     backfill: BackfillRule = Backfill.EASY,
-    told: str = "",
+    told: str | Estimates = "",
 ) -> Schedule:
-    known = bool(np.isfinite(trace.jobs.limit).all())
-    estimates = make_estimates(trace, told or ("limit" if known else "noisy:1"))
+    if isinstance(told, str):
+        known = bool(np.isfinite(trace.jobs.limit).all())
+        told = make_estimates(trace, told or ("limit" if known else "noisy:1"))
     ordering, _ = policy_named(order)
-    return simulate(trace, cluster, ordering, PLACEMENTS["best-fit"], backfill, estimates, HISTORY)
+    return simulate(trace, cluster, ordering, PLACEMENTS["best-fit"], backfill, told, HISTORY)
 
 
 def ricc(say: Callable[[str], None]) -> list[dict[str, Any]]:

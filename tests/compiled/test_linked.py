@@ -9,8 +9,8 @@ import numba
 import pytest
 from numba import types
 
-from dovetail.compiled.functions import LazyFunction, inner, kernel
-from dovetail.compiled.linked import UnlinkedLibrary
+from dovetail.compiled.functions import LazyFunction, inner, kernel, merged_kernel
+from dovetail.compiled.linked import MergedCompiler, UnlinkedLibrary
 
 
 @inner
@@ -86,3 +86,48 @@ def test_an_error_passes_through() -> None:
     assert through_root(9.0) == 3.0
     with pytest.raises(ValueError, match="below zero"):
         through_root(-1.0)
+
+
+@inner
+def lengthy(unread: float, a: float, times: int) -> float:
+    """Too long to be written into its callers; LLVM drops an argument of it where it may."""
+    found = a
+    for i in range(times):
+        found += math.erf(found + i) * math.lgamma(2.0 + math.erf(a))
+        found += math.erfc(found + i) * math.erf(found * a)
+        found += math.asinh(found + i) * math.erf(found * a)
+        found += math.asinh(found + i) * math.erfc(found * a)
+        found += math.erf(found + i) * math.lgamma(2.0 + math.erf(a))
+        found += math.erfc(found + i) * math.erf(found * a)
+        found += math.asinh(found + i) * math.erf(found * a)
+        found += math.asinh(found + i) * math.erfc(found * a)
+        found += math.erf(found + i) * math.lgamma(2.0 + math.erf(a))
+        found += math.erfc(found + i) * math.erf(found * a)
+        found += math.asinh(found + i) * math.erf(found * a)
+        found += math.asinh(found + i) * math.erfc(found * a)
+    return found
+
+
+@merged_kernel
+def merged(a: float) -> float:
+    return lengthy(1.0, a, 3) + lengthy(2.0, a, 4)
+
+
+@kernel
+def shared(a: float) -> float:
+    return lengthy(1.0, a, 3) + lengthy(2.0, a, 4)
+
+
+def test_a_merged_kernel_shares_nothing_with_kernels_that_come_after_it() -> None:
+    """By one name for both, the second called the first one's code with arguments of its own."""
+    assert merged(2.0) == shared(2.0) == merged(2.0)
+
+
+def test_a_merged_kernel_has_all_that_it_calls_for_its_own() -> None:
+    @numba.njit(pipeline_class=MergedCompiler)  # type: ignore[untyped-decorator]
+    def anew(a: float) -> float:
+        return lengthy(1.0, a, 3) + lengthy(2.0, a, 4)
+
+    assert anew(2.0) == shared(2.0)
+    (text,) = anew.inspect_llvm().values()
+    assert "linkonce_odr" not in text

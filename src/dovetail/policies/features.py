@@ -26,6 +26,7 @@ The visible facts of a job, three characteristics of the cluster, and five engin
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,18 +108,44 @@ def usual_features(
 
     Of a job's facts it reads what stands together in memory.
     """
-    wait = now - job.submit
-    log_estimate = min(job.log_estimate, log_month)
+    gpus, time, size = lasting_features(job.log_gpus, job.log_estimate, log_total, log_month)
+    nodes, fits, ways, future = demand_features(part)
+    submit, supply, urgency = passing_features(job, part.free_gpus, now)
+    return gpus, time, submit, nodes, fits, ways, supply, size, urgency, future
+
+
+@inner
+def lasting_features(
+    log_gpus: float, log_estimate: float, log_total: float, log_month: float
+) -> tuple[float, float, float]:
+    """What stays as it is as long as a job waits: requested_gpus, requested_time, job_size."""
+    log_estimate = min(log_estimate, log_month)
+    return (
+        log_gpus / log_total,
+        log_estimate / log_month,
+        (log_gpus + log_estimate) / (log_total + log_month),
+    )
+
+
+@inner
+def demand_features(part: DemandFacts) -> tuple[float, float, float, float]:
+    """What jobs of a demand share: free_nodes, can_schedule_now, ways_to_schedule, and
+    future_availability."""
     left = part.free_gpus - part.queued_gpus  # its own request is among the queued ones
     return (
-        job.log_gpus / log_total,
-        log_estimate / log_month,
-        wait / (wait + 3600.0),
         part.idle_nodes / part.total_nodes,
         1.0 if part.fits else 0.0,
         min(part.ways, 4.0) / 4.0,
-        job.size / (job.size + part.free_gpus),
-        (job.log_gpus + log_estimate) / (log_total + log_month),
-        wait / (wait + job.estimate),
         max(-1.0, min(1.0, left / part.total_gpus)),
+    )
+
+
+@inner
+def passing_features(job: Any, free_gpus: float, now: float) -> tuple[float, float, float]:
+    """What changes with time, job by job: submit_time, demand_supply_ratio, urgency."""
+    wait = now - job.submit
+    return (
+        wait / (wait + 3600.0),
+        job.size / (job.size + free_gpus),
+        wait / (wait + job.estimate),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail.compiled.tables import Table
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
-from dovetail.envs.pool import TRIES, Ready, pack, rules_of, side_by_side, tables_of
+from dovetail.envs.pool import TRIES, Ready, lasting_of, pack, rules_of, side_by_side, tables_of
 from dovetail.envs.selector_allocator.config import SelectorAllocatorConfig
 from dovetail.envs.selector_allocator.reward import METRIC_NAMES, measure_all
 from dovetail.envs.windows import STEPS, Episode
@@ -68,7 +68,8 @@ class SelectorAllocatorPool:
         tables = tables_of(episode, self._order, self.rules, self._place)
         add_node_classes(tables)
         world, block = pack(tables)
-        return Ready(world, block, episode.window.carried, episode.window.now, 0.0)
+        carried, now = episode.window.carried, episode.window.now
+        return Ready(world, block, carried, now, 0.0, lasting_of(tables))
 
 
 assert METRIC_NAMES[0] == "wait"  # what `calm` is about

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dovetail.compiled.functions import inner, kernel
+from dovetail.compiled.functions import inner, kernel, merged_kernel
 from dovetail.domain.policy import Backfill
 from dovetail.simulator.kernel import events, part_calls, promises
 from dovetail.simulator.kernel.allocation import mark_stale
@@ -50,7 +50,7 @@ def advance_without_backfilling(world: Any, rules: Rules, steps: int) -> bool:
     return True
 
 
-@kernel
+@merged_kernel
 def advance_easy(world: Any, rules: Rules, steps: int) -> bool:
     w = world[0]
     alone = starts_at_once(w, rules)
