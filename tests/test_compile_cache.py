@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,23 @@ def test_a_folder_of_our_own_is_made_and_used(tmp_path: Path) -> None:
     assert Path(folder).stat().st_mode & 0o777 == 0o700
     assert list(Path(folder).rglob("*.nbc"))
     assert complaints == ""
+
+
+def test_old_folders_are_emptied_but_stay_closed_and_those_in_use_are_left(tmp_path: Path) -> None:
+    base = tmp_path / "dovetail"
+    for name, days in (("a", 9), ("b", 8), ("c", 7), ("d", 6), ("e", 5), ("today", 0.1)):
+        part = base / name / "kernels"
+        part.mkdir(parents=True)
+        (part / "kernel.nbc").touch()
+        (base / name).chmod(0o700)
+        os.utime(base / name, (time.time() - days * 86_400,) * 2)
+    base.chmod(0o700)
+    run_a_kernel(tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    run_a_kernel(tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    old = {"a", "b", "c"}
+    for name in (*old, "d", "e", "today"):
+        assert (base / name).stat().st_mode & 0o777 == 0o700
+        assert any((base / name).iterdir()) == (name not in old)
 
 
 def test_who_imports_numba_first_gets_no_code_beside_the_source(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import logging
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from dovetail.files import make_private_folder
@@ -32,8 +33,9 @@ COMPILED = (
 )
 """Packages with compiled code; a change of any of them compiles anew."""
 
-KEPT = 3
-"""Folders of earlier states that stay, so that switching branches does not compile anew."""
+KEPT, USED_LATELY = 3, 86_400.0
+"""Folders of other states that stay, so that switching branches does not compile anew: the last
+few, and what was used within so many seconds."""
 
 
 def use(version: str) -> None:
@@ -47,7 +49,9 @@ def use(version: str) -> None:
     given = os.environ.pop(VARIABLE, None)
     try:
         folder = Path(given) if given else user_cache() / f"{version}-{_source_state()}"
-        os.close(make_private_folder(folder))
+        descriptor = make_private_folder(folder)
+        os.utime(descriptor)
+        os.close(descriptor)
     except (OSError, RuntimeError) as problem:
         LOG.warning("compiled code is not kept, every start compiles anew: %s", problem)
         return
@@ -84,9 +88,16 @@ def _source_state() -> str:
 
 
 def _forget_old(base: Path, current: Path) -> None:
+    """Empty the folders that nobody has used for long.
+
+    The folders themselves stay: a process that still runs would make its own anew, open to others.
+    """
     others = [entry for entry in base.iterdir() if entry.is_dir() and entry != current]
-    if len(others) <= KEPT:
-        return
     others.sort(key=lambda entry: entry.stat().st_mtime)
     for entry in others[:-KEPT]:
-        shutil.rmtree(entry, ignore_errors=True)
+        used = entry.stat().st_mtime
+        if time.time() - used < USED_LATELY or not any(entry.iterdir()):
+            continue
+        for part in entry.iterdir():
+            shutil.rmtree(part, ignore_errors=True)
+        os.utime(entry, (used, used))
