@@ -49,9 +49,8 @@ def use(version: str) -> None:
     given = os.environ.pop(VARIABLE, None)
     try:
         folder = Path(given) if given else user_cache() / f"{version}-{_source_state()}"
-        descriptor = make_private_folder(folder)
-        os.utime(descriptor)
-        os.close(descriptor)
+        os.close(make_private_folder(folder))
+        os.utime(folder)  # used today, for `_forget_old`
     except (OSError, RuntimeError) as problem:
         LOG.warning("compiled code is not kept, every start compiles anew: %s", problem)
         return
