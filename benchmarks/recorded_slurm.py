@@ -92,18 +92,22 @@ class RecordedJob:
         )  # fmt: skip
         return "\x1f".join(fields) + f"@{self.priority(age)}@job{self.id}@(null)@\n"
 
+    @property
+    def weight(self) -> int:
+        return 154 * self.gpus
+
     def parts(self, age: int) -> tuple[int, int, int, int]:
         """Age, fair-share, size, partition, as sprio tells them."""
         aged = int(age + self.id % 997)
         return aged, 300 + 10 * (self.user % 40), self.size, 1000
 
     def priority(self, age: int) -> int:
-        return max(1, sum(self.parts(age)) + self.site)
+        return max(1, sum(self.parts(age)) + self.weight + self.site)
 
     def factors(self, age: int) -> str:
         aged, share, size, part = self.parts(age)
         head = f"{self.id} {self.priority(age)} {self.site} 0 {aged} 0"
-        return f"{head} {share} {size} {part} 0 |\n"
+        return f"{head} {share} {size} {part} 0 |gres/gpu={self.weight}\n"
 
 
 @dataclass

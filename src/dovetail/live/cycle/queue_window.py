@@ -300,10 +300,14 @@ def _own_priorities(
     snapshot: Snapshot, pieces: Sequence[RunningPiece], waiting: Sequence[LiveJob]
 ) -> Floats:
     """What Slurm alone would give each job."""
-    of_waiting = map(snapshot.own_priorities.get, map(_ID, waiting), map(_PRIORITY, waiting))
+    table = snapshot.factor_columns
+    rows = table.rows_of(np.fromiter(map(_ID, waiting), np.int64, len(waiting)))
     priorities = np.empty(len(pieces) + len(waiting))
     priorities[: len(pieces)] = [piece.job.priority for piece in pieces]
-    priorities[len(pieces) :] = np.fromiter(of_waiting, np.float64, len(waiting))
+    own = priorities[len(pieces) :]
+    own[:] = table.own[rows] if len(table) else 0.0
+    for row in np.flatnonzero(rows < 0).tolist():
+        own[row] = waiting[row].priority
     return priorities
 
 

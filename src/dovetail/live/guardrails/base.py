@@ -92,9 +92,8 @@ class Situation:
     def own_priorities(self) -> Mapping[int, int]:
         """What Slurm alone gives every pending job; where we froze one, what it gave before."""
         snapshot = self.snapshot
-        known = snapshot.own_priorities
-        unknown = {job.id: job.priority for job in snapshot.pending if job.id not in known}
-        priorities = {**known, **unknown}
+        unknown = {job.id: job.priority for job in snapshot.without_factors}
+        priorities = {**snapshot.own_priorities, **unknown}
         for job, before in self.slurm_priority.items():
             factor = snapshot.factors.get(job)
             if factor is not None and factor.frozen:

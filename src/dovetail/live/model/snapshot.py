@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dovetail.domain.jobs import Ints
 from dovetail.live.model.factors import Factor as Factor
 from dovetail.live.model.factors import FactorColumns
 from dovetail.telemetry.monitor import NodeReading
@@ -70,7 +71,8 @@ class LiveJob(NamedTuple):
     tasks: int = 1  # of an array that is not split yet
     het: int = 0  # number of the heterogeneous job that it is a part of; 0: none
     restarts: int = 0
-    priority: int = 0  # Slurm's, our site factor included; 0: held
+    priority: int = 0  # Slurm's, our site factor included; 0: held. Where the snapshot has the
+    # job's factors, these tell it: here it may be an older one then
     nice: int = 0
 
     @property
@@ -178,6 +180,17 @@ class Snapshot:
     @cached_property
     def pending_ids(self) -> frozenset[int]:
         return frozenset(map(_ID, self.pending))
+
+    @cached_property
+    def pending_numbers(self) -> Ints:
+        """Their ids, in the order of `pending`."""
+        return np.fromiter(map(_ID, self.pending), np.int64, len(self.pending))
+
+    @cached_property
+    def without_factors(self) -> tuple[LiveJob, ...]:
+        """Waiting jobs of which Slurm tells no factors: held, not eligible yet, new."""
+        unknown = self.factor_columns.rows_of(self.pending_numbers) < 0
+        return tuple(self.pending[row] for row in np.flatnonzero(unknown).tolist())
 
     @cached_property
     def by_id(self) -> Mapping[int, LiveJob]:

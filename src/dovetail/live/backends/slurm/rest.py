@@ -11,7 +11,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -183,7 +183,9 @@ class RestReader:
     def __init__(self, client: RestClient) -> None:
         self._client = client
 
-    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+    def jobs(
+        self, told: Callable[[], Collection[int]] = frozenset
+    ) -> tuple[list[LiveJob], list[str]]:
         return jobs_of(self._client.get("jobs"))
 
     def nodes(self) -> tuple[LiveNode, ...]:
