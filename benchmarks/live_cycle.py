@@ -17,8 +17,8 @@ import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,7 @@ def recorded() -> dict[str, Any]:
     """The same on recorded answers, and with time that passes between two cycles."""
     with tempfile.TemporaryDirectory() as folder:
         slurm = RecordedSlurm(Path(folder), JOBS, NODES, GPUS)
-        return _measured(
-            SlurmConfig(bin=folder, timeout=60.0), slurm.pass_time, RECORDED_CYCLES
-        )
+        return _measured(SlurmConfig(bin=folder, timeout=60.0), slurm.pass_time, RECORDED_CYCLES)
 
 
 def _real() -> dict[str, Any]:

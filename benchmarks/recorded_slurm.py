@@ -33,7 +33,8 @@ $1 in now { $2 += now[$1] - $3; $3 = now[$1] }
 *reservation*) echo "No reservations in the system" ;;
 *ping*) echo "Slurmctld(primary) at head is UP" ;;
 *config*) cat config ;;
-"") awk '/^update/ { print > "changes.'$$'"; next } { print "invalid keyword: " $0 > "/dev/stderr" }'
+"") awk -v new="changes.$$" '/^update/ { print > new; next }
+    { print "invalid keyword: " $0 > "/dev/stderr" }'
     cat changes.$$ >> changes; rm changes.$$ ;;
 esac""",
     "sshare": "cat shares",
@@ -134,7 +135,7 @@ class RecordedSlurm:
             job.start, job.node = now - 600.0, self._node(number)
         for _ in range(self.waiting):
             self._arrive(now - float(self._draw.integers(60, DAY)), 0)
-        names = f"n[{1}-{self.nodes}]"
+        names = f"n[1-{self.nodes}]"
         self._write("partitions", f"PartitionName=gpu MaxTime=UNLIMITED Nodes={names} "
                     "PriorityJobFactor=1 PriorityTier=1 State=UP\n")  # fmt: skip
         shares = [f" lab{i}||1|{1000 * i}" for i in range(8)]
@@ -166,7 +167,7 @@ class RecordedSlurm:
         self._tell()
 
     def _arrive(self, submit: float, gpus: int) -> RecordedJob:
-        number = max(self._jobs, default=0) + 1 if not self._jobs else next(reversed(self._jobs)) + 1
+        number = next(reversed(self._jobs), 0) + 1
         job = self._jobs[number] = RecordedJob(
             number,
             gpus or int(self._draw.choice([1, 2, 4])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +12,7 @@ from typing import Protocol
 from dovetail.domain.associations import Association
 from dovetail.domain.errors import ClusterError
 from dovetail.live.backends.base import BackendError, Unreachable, Unreadable
+from dovetail.live.backends.slurm.job_rows import Told
 from dovetail.live.backends.slurm.priorities import (
     SPRIO,
     SSHARE,
@@ -56,13 +57,10 @@ REFRESH = 10
 """Readings after which partitions and shares, which hardly change, are asked for again."""
 
 
-Told = Callable[[], Collection[int]]
-
-
 class Reader(Protocol):
     """Jobs and nodes, however they are asked for."""
 
-    def jobs(self, told: Told = frozenset) -> tuple[list[LiveJob], list[str]]:
+    def jobs(self, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
         """All jobs that the controller remembers, and a sentence for each it cannot read.
 
         told: asks of which jobs sprio tells the priority; these may have an older one here.

@@ -10,9 +10,10 @@ again; the priority stands apart, as Slurm changes those of all waiting jobs at 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Sequence
-from operator import itemgetter
-from typing import NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress, repeat
+from operator import itemgetter, ne
+from typing import Any, NamedTuple, cast
 
 from dovetail.domain.errors import ClusterError
 from dovetail.live.backends.base import Unreadable
@@ -38,11 +39,11 @@ _FIELD = "\x1f"
 _TEXTS = 4
 _PRIORITY = LiveJob._fields.index("priority")
 
-_FIRST = itemgetter(0)
-_ID = itemgetter(LiveJob._fields.index("id"))
-
 Texts = tuple[str, str]  # name, comment
-ReadRow = tuple[LiveJob, Texts]
+ReadRow = tuple[LiveJob, Texts, int]  # the number of the job again: it is near at hand here
+_UNREAD: tuple[None, None, int] = (None, None, -1)
+_JOB, _TEXT, _NUMBER = map(itemgetter, range(3))
+Told = Callable[[], Mapping[int, object]]
 
 
 class Lasting(NamedTuple):
@@ -78,9 +79,7 @@ class JobRows:
         # With its header: an answer without one, however it ended, is no answer to this question.
         return token, ["-a", "-r", "-t", "all", "-O", fields]
 
-    def parse(
-        self, text: str, token: str, told: Callable[[], Collection[int]] = frozenset
-    ) -> tuple[list[LiveJob], list[str]]:
+    def parse(self, text: str, token: str, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
         """A job for each row, array tasks too, and a sentence for each that cannot be read.
 
         told: of which jobs sprio tells the priority; asked once there is an answer to read. These
@@ -97,64 +96,65 @@ class JobRows:
             self._lasting.clear()
         checked, priorities = texts[:whole:_TEXTS], texts[1:whole:_TEXTS]
         others = [*zip(texts[2:whole:_TEXTS], texts[3:whole:_TEXTS], strict=True)]
-        rows = [*map(self._rows.get, checked)]
+        rows = [*map(self._rows.get, checked, repeat(_UNREAD))]
         unread = self._read_fresh(rows, checked, priorities, others)
-        unread += self._renew(rows, priorities, told() if checked else ())
+        unread += self._renew(rows, priorities, told() if checked else {})
         found = dict(zip(checked, rows, strict=True))
         doubts = [_doubt(rest)] if rest else []
         if unread:
             doubts += [_doubt(checked[number]) for number in sorted(unread)]
-            found = {words: row for words, row in found.items() if row is not None}
+            found = {words: row for words, row in found.items() if row is not _UNREAD}
         self._rows = cast(dict[str, ReadRow], found)
-        return [*map(_FIRST, found.values())], doubts
+        return [*map(_JOB, self._rows.values())], doubts
 
     def _read_fresh(
         self,
-        rows: list[ReadRow | None],
+        rows: list[Any],
         checked: Sequence[str],
         priorities: Sequence[str],
         others: Sequence[Texts],
     ) -> list[int]:
         """Read what is new or has changed; which rows cannot be read."""
         unread = []
-        for number, (row, other) in enumerate(zip(rows, others, strict=True)):
-            if row is None or row[1] != other:
-                try:
-                    job = self._read(checked[number], priorities[number], *other)
-                    rows[number] = job, other
-                except (ValueError, ClusterError):
-                    rows[number] = None
-                    unread.append(number)
+        for number in [*compress(range(len(rows)), map(ne, map(_TEXT, rows), others))]:
+            try:
+                job = self._read(checked[number], priorities[number], *others[number])
+                rows[number] = job, others[number], job.id
+            except (ValueError, ClusterError):
+                rows[number] = _UNREAD
+                unread.append(number)
         return unread
 
     def _renew(
-        self, rows: list[ReadRow | None], priorities: Sequence[str], told: Collection[int]
+        self, rows: list[Any], priorities: Sequence[str], told: Mapping[int, object]
     ) -> list[int]:
         """Give jobs the priorities of this answer, as far as these matter; which are none."""
-        ids = [*map(_ID, map(_FIRST, filter(None, rows)))]
-        must = self._held.union(set(ids).difference(told))
-        # A word that is no number spoils its row, whether or not it matters.
-        all_numbers = "".join(priorities).isdecimal() and "" not in priorities
-        looked_at: Sequence[int] = range(len(rows))
-        if all_numbers and len(ids) == len(rows):
-            looked_at = [at for at, job in enumerate(ids) if job in must]
-            if "0" in priorities:
-                looked_at += [at for at, text in enumerate(priorities) if text == "0"]
+        known = told.keys()
+        looked_at = [at for at, job in enumerate(map(_NUMBER, rows)) if job not in known]
+        if self._held or "0" in priorities:
+            looked_at += [
+                at
+                for at, (text, row) in enumerate(zip(priorities, rows, strict=True))
+                if text == "0" or row[2] in self._held
+            ]
+        if not "".join(priorities).isdecimal() or "" in priorities:
+            # A word that is no number spoils its row, whether or not it matters.
+            looked_at = [*range(len(rows))]
         unread, held = [], set()
         for number in looked_at:
-            row = rows[number]
-            if row is None:
+            job, texts, _ = rows[number]
+            if job is None:
                 continue
             try:
                 priority = int(priorities[number])
             except ValueError:
-                rows[number] = None
+                rows[number] = _UNREAD
                 unread.append(number)
                 continue
-            if priority != row[0].priority:
-                rows[number] = _with_priority(row[0], priority), row[1]
+            if priority != job.priority:
+                rows[number] = _with_priority(job, priority), texts, job.id
             if priority == 0:
-                held.add(row[0].id)
+                held.add(job.id)
         self._held = frozenset(held)
         return unread
 

@@ -55,7 +55,8 @@ def factors_of(text: str) -> FactorColumns:
     priority, site, nice = table[:, 1], table[:, 2], table[:, 3]
     alone = np.maximum(site - nice, 1)
     frozen = ~table[:, 4:].any(axis=1) & (priority != alone)
-    return FactorColumns(table[:, 0], priority, site, frozen, table[:, _QOS])
+    columns = np.ascontiguousarray(table[:, [0, 1, 2, _QOS]].T)
+    return FactorColumns(columns[0], columns[1], columns[2], frozen, columns[3])
 
 
 def _table(rows: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from dovetail.domain.errors import ConfigError
 from dovetail.files import read_file
 from dovetail.live.backends.base import Backend, BackendError, Unreachable, Unreadable
+from dovetail.live.backends.slurm.job_rows import Told
 from dovetail.live.backends.slurm.json_shapes import (
     Json,
     answer_of,
@@ -183,9 +184,7 @@ class RestReader:
     def __init__(self, client: RestClient) -> None:
         self._client = client
 
-    def jobs(
-        self, told: Callable[[], Collection[int]] = frozenset
-    ) -> tuple[list[LiveJob], list[str]]:
+    def jobs(self, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
         return jobs_of(self._client.get("jobs"))
 
     def nodes(self) -> tuple[LiveNode, ...]:

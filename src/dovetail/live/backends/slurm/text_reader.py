@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from operator import itemgetter
 
 from dovetail.live.backends.base import Unreadable
 from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
 from dovetail.live.backends.slurm.host_gpus import uneven
-from dovetail.live.backends.slurm.job_rows import JobRows
+from dovetail.live.backends.slurm.job_rows import JobRows, Told
 from dovetail.live.backends.slurm.process import Commands
 from dovetail.live.backends.slurm.show import NodeRecords
 from dovetail.live.model.snapshot import RUNNING, LiveJob, LiveNode
@@ -42,9 +42,7 @@ class TextReader:
         self._exact: dict[int, set[int]] = {}
         self._spread: dict[tuple[int, tuple[str, ...]], tuple[int, ...]] = {}
 
-    def jobs(
-        self, told: Callable[[], Collection[int]] = frozenset
-    ) -> tuple[list[LiveJob], list[str]]:
+    def jobs(self, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
         token, words = self._rows.question()
         rows, doubts = self._rows.parse(self._commands.ask("squeue", *words), token, told)
         jobs = joined(rows, self._exact_tasks(rows))
@@ -70,9 +68,7 @@ class TextReader:
             self._exact = without_split(self._pairs(*words), rows) if shown else {}
         return self._exact
 
-    def _avoided(
-        self, jobs: list[LiveJob], others: list[LiveJob]
-    ) -> Mapping[int, tuple[str, ...]]:
+    def _avoided(self, jobs: list[LiveJob], others: list[LiveJob]) -> Mapping[int, tuple[str, ...]]:
         """-O has no field for the nodes that a job excludes; -o has, and lacks others.
 
         Of 10,000 jobs that takes Slurm a third of a second: asked for new jobs, and now and then.
