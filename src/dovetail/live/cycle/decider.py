@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 
 import numpy as np
 
@@ -41,8 +40,6 @@ REHEARSAL = Snapshot(
     factors={2: Factor(1, 0, False)},
 )
 """The smallest queue that a decision uses all code for."""
-
-_ID = itemgetter(LiveJob._fields.index("id"))
 
 KEEPS, MAY_NOT_PASS = "keeps GPUs free", "may not pass"
 """Wishes of a policy that an order does not tell Slurm."""
@@ -75,7 +72,7 @@ class Decider:
         # goes no further than that one, and its backfilling plans with whole nodes only.
         passing = np.argsort(~np.isin(rows, started), kind="stable")
         rows, scores = rows[passing], scores[passing]
-        may = set(map(_ID, touchable))
+        may = snapshot.pending_ids.difference(untouched)
         ids = queue.ids[rows].tolist()
         ranked, own_rows = ids, rows
         if not may.issuperset(ids):
@@ -146,7 +143,7 @@ class Decider:
         return rows[order], scores[order], unexpressed
 
     def _reasons(
-        self, ids: Sequence[int], scores: Floats, may: set[int], waiting: int
+        self, ids: Sequence[int], scores: Floats, may: frozenset[int], waiting: int
     ) -> dict[int, str]:
         name = self.policy.order
         values = scores.tolist()
@@ -184,7 +181,11 @@ def _started_now(simulation: Simulation) -> Ints:
 
 
 def _hints(
-    simulation: Simulation, started: Ints, queue: QueueWindow, snapshot: Snapshot, may: set[int]
+    simulation: Simulation,
+    started: Ints,
+    queue: QueueWindow,
+    snapshot: Snapshot,
+    may: frozenset[int],
 ) -> dict[int, Hint]:
     """The node of each job that a pass would start now on one node, and that asks for none."""
     runs, parts = simulation.tables.runs, simulation.tables.part_table
