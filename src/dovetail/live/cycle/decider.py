@@ -80,13 +80,14 @@ class Decider:
             own_rows = rows[kept]
             ranked = queue.ids[own_rows].tolist()
         missing = may.difference(ranked) if len(ranked) < len(may) else frozenset[int]()
+        with_row = may.difference(missing) if missing else may
         near = near_the_head(ranked, own_rows, queue, self.config.horizon)
         order = tuple(ranked) if near is None else tuple(job for job in ranked if job in near)
         reasons = self._reasons(ids, scores, may, len(snapshot.pending))
         hints = _hints(simulation, started, queue, snapshot, may) if self.config.hints else {}
         return self._decision(
             order,
-            frozenset(ranked).difference(order),
+            with_row.difference(order),
             reasons,
             hints,
             {**untouched, **dict.fromkeys(missing, NO_ROW)},
@@ -209,15 +210,22 @@ def near_the_head(
     """
     if len(ranked) <= 3 * horizon:
         return None
-    own, eligible = queue.window.trace.jobs.priority[rows], queue.columns.eligible[rows]
-    by_slurm = np.argsort(-own, kind="stable")
-    # Of each account the place of its first job: written last to first, the first one stays.
-    account = queue.columns.account[rows[by_slurm]]
-    first = np.full(int(account.max()) + 2, -1)  # the last for those of no account
-    first[account[::-1]] = by_slurm[::-1]
-    oldest = np.argsort(eligible, kind="stable")[:horizon]
-    places = np.concatenate((by_slurm[:horizon], oldest, first[first >= 0]))
+    own, account = queue.window.trace.jobs.priority[rows], queue.columns.account[rows]
+    best = np.full(int(account.max()) + 2, -np.inf)  # the last for those of no account
+    np.maximum.at(best, account, own)
+    leading = np.flatnonzero(own == best[account])
+    first = np.full(len(best), -1)
+    first[account[leading[::-1]]] = leading[::-1]  # of equals the first in our order stays
+    oldest = _lowest(queue.columns.eligible[rows], horizon)
+    places = np.concatenate((_lowest(-own, horizon), oldest, first[first >= 0]))
     return {*ranked[:horizon], *map(ranked.__getitem__, places.tolist())}
+
+
+def _lowest(values: Floats, count: int) -> Ints:
+    """Places of the lowest values; of equal ones the first. A fifth of the time of sorting all."""
+    most = np.partition(values, count - 1)[count - 1]
+    below = np.flatnonzero(values < most)
+    return np.concatenate((below, np.flatnonzero(values == most)[: count - len(below)]))
 
 
 def is_free(job: LiveJob) -> bool:

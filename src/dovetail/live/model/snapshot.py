@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.domain.jobs import Ints
 from dovetail.live.model.factors import Factor as Factor
 from dovetail.live.model.factors import FactorColumns
 from dovetail.telemetry.monitor import NodeReading
@@ -182,15 +181,12 @@ class Snapshot:
         return frozenset(map(_ID, self.pending))
 
     @cached_property
-    def pending_numbers(self) -> Ints:
-        """Their ids, in the order of `pending`."""
-        return np.fromiter(map(_ID, self.pending), np.int64, len(self.pending))
-
-    @cached_property
     def without_factors(self) -> tuple[LiveJob, ...]:
         """Waiting jobs of which Slurm tells no factors: held, not eligible yet, new."""
-        unknown = self.factor_columns.rows_of(self.pending_numbers) < 0
-        return tuple(self.pending[row] for row in np.flatnonzero(unknown).tolist())
+        known = self.factors.keys()
+        if self.pending_ids <= known:
+            return ()
+        return tuple([job for job in self.pending if job.id not in known])
 
     @cached_property
     def by_id(self) -> Mapping[int, LiveJob]:
