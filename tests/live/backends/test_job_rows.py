@@ -165,3 +165,41 @@ def test_another_priority_alone_is_seen() -> None:
     jobs, _ = parsed(rows, {"JobID": "1", "PriorityLong": "7"}, {"JobID": "2"})
     fresh, _ = parsed(JobRows(), {"JobID": "1", "PriorityLong": "7"}, {"JobID": "2"})
     assert jobs == fresh
+
+
+def with_priority(number: str, priority: str) -> dict[str, str]:
+    return {"JobID": number, "PriorityLong": priority}
+
+
+def test_a_job_that_sprio_tells_of_stays_the_same_object_whatever_its_priority() -> None:
+    rows, told = JobRows(), {1: object(), 2: object()}
+    before, _ = rows.parse(*printed(rows, [with_priority("1", "70"), with_priority("2", "70")]))
+    after, _ = rows.parse(
+        *printed(rows, [with_priority("1", "71"), with_priority("2", "70")]), lambda: told
+    )
+    assert after[0] is before[0]
+    assert after[1] is before[1]
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from("1234"), st.sampled_from(["0", "70", "71", "high", ""]), min_size=1
+        ),
+        min_size=2,
+        max_size=5,
+    ),
+    st.sets(st.integers(1, 4)),
+)
+def test_whoever_sprio_tells_of_who_is_held_and_all_else_is_as_if_read_anew(
+    answers: list[dict[str, str]], told: set[int]
+) -> None:
+    kept = JobRows()
+    for answer in answers:
+        shown = [with_priority(number, priority) for number, priority in answer.items()]
+        jobs, doubts = kept.parse(*printed(kept, shown), lambda: dict.fromkeys(told))
+        fresh, fresh_doubts = parsed(JobRows(), *shown)
+        assert doubts == fresh_doubts
+        assert [job.held for job in jobs] == [job.held for job in fresh]
+        for job, anew in zip(jobs, fresh, strict=True):
+            assert job == anew or (job.id in told and job._replace(priority=anew.priority) == anew)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 
 import numpy as np
 
@@ -41,10 +40,6 @@ REHEARSAL = Snapshot(
     factors={2: Factor(1, 0, False)},
 )
 """The smallest queue that a decision uses all code for."""
-
-_ID, _ACCOUNT, _ELIGIBLE = (
-    itemgetter(LiveJob._fields.index(name)) for name in ("id", "account", "eligible")
-)
 
 KEEPS, MAY_NOT_PASS = "keeps GPUs free", "may not pass"
 """Wishes of a policy that an order does not tell Slurm."""
@@ -77,17 +72,22 @@ class Decider:
         # goes no further than that one, and its backfilling plans with whole nodes only.
         passing = np.argsort(~np.isin(rows, started), kind="stable")
         rows, scores = rows[passing], scores[passing]
-        may = set(map(_ID, touchable))
+        may = snapshot.pending_ids.difference(untouched)
         ids = queue.ids[rows].tolist()
-        ranked = ids if may.issuperset(ids) else [job for job in ids if job in may]
+        ranked, own_rows = ids, rows
+        if not may.issuperset(ids):
+            kept = np.fromiter(map(may.__contains__, ids), np.bool_, len(ids))
+            own_rows = rows[kept]
+            ranked = queue.ids[own_rows].tolist()
         missing = may.difference(ranked) if len(ranked) < len(may) else frozenset[int]()
-        near = near_the_head(ranked, touchable, snapshot, self.config.horizon)
+        with_row = may.difference(missing) if missing else may
+        near = near_the_head(ranked, own_rows, queue, self.config.horizon)
         order = tuple(ranked) if near is None else tuple(job for job in ranked if job in near)
         reasons = self._reasons(ids, scores, may, len(snapshot.pending))
         hints = _hints(simulation, started, queue, snapshot, may) if self.config.hints else {}
         return self._decision(
             order,
-            frozenset(ranked).difference(order),
+            with_row.difference(order),
             reasons,
             hints,
             {**untouched, **dict.fromkeys(missing, NO_ROW)},
@@ -144,7 +144,7 @@ class Decider:
         return rows[order], scores[order], unexpressed
 
     def _reasons(
-        self, ids: Sequence[int], scores: Floats, may: set[int], waiting: int
+        self, ids: Sequence[int], scores: Floats, may: frozenset[int], waiting: int
     ) -> dict[int, str]:
         name = self.policy.order
         values = scores.tolist()
@@ -182,7 +182,11 @@ def _started_now(simulation: Simulation) -> Ints:
 
 
 def _hints(
-    simulation: Simulation, started: Ints, queue: QueueWindow, snapshot: Snapshot, may: set[int]
+    simulation: Simulation,
+    started: Ints,
+    queue: QueueWindow,
+    snapshot: Snapshot,
+    may: frozenset[int],
 ) -> dict[int, Hint]:
     """The node of each job that a pass would start now on one node, and that asks for none."""
     runs, parts = simulation.tables.runs, simulation.tables.part_table
@@ -196,32 +200,32 @@ def _hints(
 
 
 def near_the_head(
-    ranked: Sequence[int], jobs: Sequence[LiveJob], snapshot: Snapshot, horizon: int
+    ranked: Sequence[int], rows: Ints, queue: QueueWindow, horizon: int
 ) -> set[int] | None:
     """The jobs whose place can matter before the next cycles; None: all of them.
 
     Those at the head of our order or of Slurm's, those that have waited longest, and the first of
     every account: all that a guardrail may lift or protect. Ten thousand jobs are guarded in a
-    fifth of the time.
+    fifth of the time. ranked, rows: the jobs in our order, and their rows of the queue.
     """
     if len(ranked) <= 3 * horizon:
         return None
-    numbers = np.array(ranked)
-    given = map(snapshot.own_priorities.__getitem__, ranked)
-    own = np.fromiter(given, np.int64, len(ranked))
-    by_slurm = numbers[np.argsort(-own, kind="stable")].tolist()
-    by_id = snapshot.by_id
-    first: dict[str, int] = {}
-    accounts = len(set(map(_ACCOUNT, jobs)))
-    for job in by_slurm:
-        first.setdefault(by_id[job].account, job)
-        if len(first) == accounts:
-            break
-    eligible = np.fromiter(map(_ELIGIBLE, jobs), np.float64, len(jobs))
-    oldest = np.argpartition(eligible, horizon)[:horizon].tolist()
-    return {
-        *ranked[:horizon], *by_slurm[:horizon], *(jobs[i].id for i in oldest), *first.values()
-    }  # fmt: skip
+    own, account = queue.window.trace.jobs.priority[rows], queue.columns.account[rows]
+    best = np.full(int(account.max()) + 2, -np.inf)  # the last for those of no account
+    np.maximum.at(best, account, own)
+    leading = np.flatnonzero(own == best[account])
+    first = np.full(len(best), -1)
+    first[account[leading[::-1]]] = leading[::-1]  # of equals the first in our order stays
+    oldest = _lowest(queue.columns.eligible[rows], horizon)
+    places = np.concatenate((_lowest(-own, horizon), oldest, first[first >= 0]))
+    return {*ranked[:horizon], *map(ranked.__getitem__, places.tolist())}
+
+
+def _lowest(values: Floats, count: int) -> Ints:
+    """Places of the lowest values; of equal ones the first. A fifth of the time of sorting all."""
+    most = np.partition(values, count - 1)[count - 1]
+    below = np.flatnonzero(values < most)
+    return np.concatenate((below, np.flatnonzero(values == most)[: count - len(below)]))
 
 
 def is_free(job: LiveJob) -> bool:

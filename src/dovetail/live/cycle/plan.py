@@ -13,7 +13,7 @@ from dovetail.live.cycle.dead_band import EXACT, settled
 from dovetail.live.guardrails import guard, limit_changes
 from dovetail.live.guardrails.base import GuardrailOutcome, Situation, Verdict
 from dovetail.live.guardrails.displacement import latest_places
-from dovetail.live.guardrails.lines import lines_of
+from dovetail.live.guardrails.lines import lines_in
 from dovetail.live.guardrails.slurm_order import Moved, moved, places, slurm_order
 from dovetail.live.ledger import LedgerView
 from dovetail.live.model.decision import Change, Decision
@@ -90,7 +90,7 @@ def _settle(
         return decision
     # Of equal ones the older first.
     present = sorted(sorted(order), key=now.__getitem__, reverse=True)
-    line = lines_of(order, situation.snapshot, limits.binding)
+    line = lines_in(order, situation, limits.binding)
     latest = latest_places(slurm_order(order, situation), situation, limits)
     ranks = class_ranks(line, limits.binding)
     must: set[int] = set()

@@ -58,6 +58,7 @@ class QueueWindow:
     window: Window
     ids: Ints  # [rows] LiveJob.id
     estimates: Estimates  # [rows] what the policy is told of their run times
+    columns: WaitingColumns  # [rows] what else is known of them
     left_out: Mapping[int, str] = field(default_factory=dict)  # job -> why it has no row
 
 
@@ -91,10 +92,10 @@ class QueueWindows:
         told = self._estimate(jobs, snapshot.time)
         kinds = [self._speeds.kind_of(job) for job in jobs] if self._speeds.by_kind else []
         told = self._at_speed_one(told, pieces, cluster)
-        order, window = _window(
-            snapshot, cluster, pieces, waiting, self._waiting, told.reserve, kinds
+        order, columns, window = _window(
+            snapshot, cluster, pieces, waiting, self._waiting, told.reserve, kinds, ids
         )
-        return QueueWindow(cluster, window, ids[order], told.take(order), left_out)
+        return QueueWindow(cluster, window, ids[order], told.take(order), columns, left_out)
 
     def _at_speed_one(
         self, told: Estimates, pieces: Sequence[RunningPiece], cluster: Cluster
@@ -228,11 +229,12 @@ def _window(
     waiting: Sequence[LiveJob],
     table: WaitingTable,
     seconds: Floats,
-    kinds: Sequence[str | None] = (),
-) -> tuple[Ints, Window]:
+    kinds: Sequence[str | None],
+    ids: Ints,
+) -> tuple[Ints, WaitingColumns, Window]:
     """Every row is carried: pieces run, the rest waits. The future is what estimates say.
 
-    seconds: of the pieces, then of those that wait. Returns which of them each row is.
+    seconds, ids: of the pieces, then of those that wait. Returns which of them each row is.
     """
     count, total = len(pieces), len(seconds)
     columns = _piece_columns(pieces, cluster, table).with_more(table.of(waiting))
@@ -240,13 +242,17 @@ def _window(
     submit = np.where(given <= snapshot.time, given, snapshot.time)  # also where it is unknown
     order = np.argsort(submit, kind="stable")
     limit = np.maximum(1.0, seconds)
-    columns = columns.take(order)
+    columns, runs = columns.take(order), order < count
+    chosen = [pieces[row] for row in order[runs]]
+    # Made of numbers in their new order: to put text into another order takes twice as long.
+    labels = ids[order].astype(np.dtypes.StringDType())
+    labels[runs] = [f"{piece.job.id}@{cluster.nodes[piece.node].name}" for piece in chosen]
     nodes, gpus = columns.nodes, columns.gpus
     jobs = JobColumns(
         submit=submit[order],
         run=limit[order],
         gpus=gpus,
-        ids=cast(Sequence[str], columns.label),
+        ids=cast(Sequence[str], labels),
         limit=limit[order],
         # One node is what a job on one node gets anyway.
         nodes=np.where((nodes > 1) & ((nodes <= gpus) | (gpus == 0)), nodes, 0),
@@ -259,19 +265,21 @@ def _window(
         kind=[kinds[row] for row in order.tolist()] if kinds else None,
         priority=_own_priorities(snapshot, pieces, waiting)[order],
     )
-    runs = order < count
-    chosen = [pieces[row] for row in order[runs]]
     started = np.full(total, np.nan)
     started[:count] = [_started(piece.job, snapshot.time) for piece in pieces]
-    return order, Window(
-        trace=Trace(jobs.build(), "live"),
-        rows=np.arange(total),
-        now=snapshot.time,
-        carried=total,
-        start=started[order],
-        chunk_offset=np.concatenate(([0], np.cumsum(runs))).astype(np.int64),
-        chunk_node=np.array([piece.node for piece in chosen], np.int64),
-        chunk_gpus=np.array([piece.gpus for piece in chosen], np.uint64),
+    return (
+        order,
+        columns,
+        Window(
+            trace=Trace(jobs.build(), "live"),
+            rows=np.arange(total),
+            now=snapshot.time,
+            carried=total,
+            start=started[order],
+            chunk_offset=np.concatenate(([0], np.cumsum(runs))).astype(np.int64),
+            chunk_node=np.array([piece.node for piece in chosen], np.int64),
+            chunk_gpus=np.array([piece.gpus for piece in chosen], np.uint64),
+        ),
     )
 
 
@@ -281,10 +289,9 @@ def _piece_columns(
     """What running jobs hold on one node each, of the type of that node, wherever they may run."""
     part = [piece.share for piece in pieces]
     types = [cluster.nodes[piece.node].gpu_type if piece.count else "" for piece in pieces]
-    labels = [f"{piece.job.id}@{cluster.nodes[piece.node].name}" for piece in pieces]
     return WaitingColumns(
-        label=np.array(labels, np.dtypes.StringDType()),
         submit=np.array([piece.job.submit for piece in pieces], np.float64),
+        eligible=np.full(len(pieces), np.nan),
         gpus=np.array([piece.count for piece in pieces], np.int64),
         nodes=np.zeros(len(pieces), np.int64),
         cpus=np.array([piece.job.cpus for piece in pieces], np.float64) * part,
@@ -293,6 +300,7 @@ def _piece_columns(
         partition=np.full(len(pieces), UNKNOWN, np.int64),
         user=table.users.codes([piece.job.user for piece in pieces]),
         qos=table.qos.codes([piece.job.qos for piece in pieces]),
+        account=table.accounts.codes([piece.job.account for piece in pieces]),
     )
 
 
@@ -300,10 +308,14 @@ def _own_priorities(
     snapshot: Snapshot, pieces: Sequence[RunningPiece], waiting: Sequence[LiveJob]
 ) -> Floats:
     """What Slurm alone would give each job."""
-    of_waiting = map(snapshot.own_priorities.get, map(_ID, waiting), map(_PRIORITY, waiting))
+    table = snapshot.factor_columns
+    rows = table.rows_of(np.fromiter(map(_ID, waiting), np.int64, len(waiting)))
     priorities = np.empty(len(pieces) + len(waiting))
     priorities[: len(pieces)] = [piece.job.priority for piece in pieces]
-    priorities[len(pieces) :] = np.fromiter(of_waiting, np.float64, len(waiting))
+    own = priorities[len(pieces) :]
+    own[:] = table.own[rows] if len(table) else 0.0
+    for row in np.flatnonzero(rows < 0).tolist():
+        own[row] = waiting[row].priority
     return priorities
 
 

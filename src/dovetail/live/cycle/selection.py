@@ -51,8 +51,7 @@ class JobSelection:
         waiting = snapshot.pending
         known = map(before.get, map(_ID, waiting))
         fresh = {job.id: job for job, was in zip(waiting, known, strict=True) if was is not job}
-        for number in snapshot.pending_ids - snapshot.factors.keys():
-            fresh[number] = snapshot.by_id[number]
+        fresh.update({job.id: job for job in snapshot.without_factors})
         untouched = {n: why for n, job in fresh.items() if (why := self._why_not(job, snapshot))}
         touchable = waiting
         if untouched:

@@ -13,10 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.domain.jobs import UNKNOWN, Floats, Ints, Names
 from dovetail.live.model.snapshot import LiveJob
@@ -28,7 +26,19 @@ _ID = itemgetter(LiveJob._fields.index("id"))
 _FACTS = itemgetter(
     *map(
         LiveJob._fields.index,
-        ("submit", "gpus", "nodes", "cpus", "memory_gb", "gpu_type", "partitions", "user", "qos"),
+        (
+            "submit",
+            "eligible",
+            "gpus",
+            "nodes",
+            "cpus",
+            "memory_gb",
+            "gpu_type",
+            "partitions",
+            "user",
+            "qos",
+            "account",
+        ),
     )
 )
 """What a column is made of; the priority, which changes all the time, is not among it."""
@@ -42,8 +52,8 @@ _SPARE = 1000
 class WaitingColumns:
     """A row for each job; names as codes."""
 
-    label: NDArray[Any]  # the number as text
     submit: Floats
+    eligible: Floats
     gpus: Ints
     nodes: Ints
     cpus: Floats
@@ -52,6 +62,7 @@ class WaitingColumns:
     partition: Ints
     user: Ints
     qos: Ints
+    account: Ints
 
     def take(self, rows: Ints) -> WaitingColumns:
         return WaitingColumns(*(getattr(self, item.name)[rows] for item in fields(self)))
@@ -85,7 +96,7 @@ class WaitingTable:
 
     def __init__(self) -> None:
         self.gpu_types, self.partitions = Vocabulary(), Vocabulary()
-        self.users, self.qos = Vocabulary(), Vocabulary()
+        self.users, self.qos, self.accounts = Vocabulary(), Vocabulary(), Vocabulary()
         self._jobs: Mapping[int, LiveJob] = {}
         self._row: dict[int, int] = {}
         self._columns = self._read([])
@@ -111,8 +122,8 @@ class WaitingTable:
 
     def _read(self, jobs: Sequence[LiveJob]) -> WaitingColumns:
         return WaitingColumns(
-            label=np.array([str(job.id) for job in jobs], np.dtypes.StringDType()),
             submit=np.array([job.submit for job in jobs], np.float64),
+            eligible=np.array([job.eligible for job in jobs], np.float64),
             gpus=np.array([job.gpus for job in jobs], np.int64),
             nodes=np.array([job.nodes for job in jobs], np.int64),
             cpus=np.array([job.cpus for job in jobs], np.float64),
@@ -121,6 +132,7 @@ class WaitingTable:
             partition=self.partitions.codes([SEVERAL.join(job.partitions) for job in jobs]),
             user=self.users.codes([job.user for job in jobs]),
             qos=self.qos.codes([job.qos for job in jobs]),
+            account=self.accounts.codes([job.account for job in jobs]),
         )
 
 

@@ -18,6 +18,9 @@ from dovetail.live.config import GuardrailConfig
 from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import Snapshot
 
+JobSet = tuple[frozenset[int], tuple[str, ...]]
+"""Jobs, and what of them is asked for."""
+
 
 class GuardrailOutcome(Enum):
     """What a guardrail says; the later the worse."""
@@ -92,9 +95,10 @@ class Situation:
     def own_priorities(self) -> Mapping[int, int]:
         """What Slurm alone gives every pending job; where we froze one, what it gave before."""
         snapshot = self.snapshot
-        known = snapshot.own_priorities
-        unknown = {job.id: job.priority for job in snapshot.pending if job.id not in known}
-        priorities = {**known, **unknown}
+        unknown = {job.id: job.priority for job in snapshot.without_factors}
+        if not unknown and not self.slurm_priority:
+            return snapshot.own_priorities
+        priorities = {**snapshot.own_priorities, **unknown}
         for job, before in self.slurm_priority.items():
             factor = snapshot.factors.get(job)
             if factor is not None and factor.frozen:
@@ -104,6 +108,11 @@ class Situation:
     @cached_property
     def orders(self) -> dict[frozenset[int], tuple[int, ...]]:
         """Slurm's order of sets of jobs: several guardrails ask for the same."""
+        return {}
+
+    @cached_property
+    def lines(self) -> dict[JobSet, Mapping[int, tuple[object, ...]]]:
+        """What binds of the jobs of a set, likewise."""
         return {}
 
 

@@ -32,7 +32,7 @@ Line = tuple[object, ...]
 
 def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
     """The order nearest to the policy's in which classes keep the places that Slurm gave them."""
-    line = lines_of(decision.order, situation.snapshot, config.binding)
+    line = lines_in(decision.order, situation, config.binding)
     if len(set(line.values())) < 2:
         return passed(NAME, decision, "all jobs are alike in what binds")
     own = slurm_order(decision.order, situation)
@@ -59,6 +59,17 @@ def lines(decision: Decision, situation: Situation, config: GuardrailConfig) -> 
         f"{len(classes)} classes by {', '.join(config.binding)} kept apart: "
         f"{jobs(moved)} stand elsewhere than the policy wanted",
     )
+
+
+def lines_in(
+    order: Sequence[int], situation: Situation, binding: tuple[str, ...]
+) -> Mapping[int, Line]:
+    """What binds of each job; of the same jobs it is worked out once in a cycle."""
+    key = frozenset(order), binding
+    found = situation.lines.get(key)
+    if found is None:
+        found = situation.lines[key] = lines_of(order, situation.snapshot, binding)
+    return found
 
 
 def lines_of(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from operator import itemgetter
 
 from dovetail.live.config import GuardrailConfig
 from dovetail.live.guardrails.base import Ruling, Situation, amended, passed
@@ -15,6 +16,9 @@ from dovetail.live.model.decision import Decision
 from dovetail.live.model.snapshot import LiveJob
 
 NAME = "pins"
+_ID, _REASON, _PRIORITY = (
+    itemgetter(LiveJob._fields.index(name)) for name in ("id", "reason", "priority")
+)
 
 
 def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> Ruling:
@@ -36,19 +40,14 @@ def pins(decision: Decision, situation: Situation, config: GuardrailConfig) -> R
 
 def _suspects(decision: Decision, situation: Situation) -> list[int]:
     """Jobs of the order with anything set that is not plainly ours: only these are looked at."""
-    snapshot = situation.snapshot
-    by_id, factors, own = snapshot.by_id, snapshot.factors.keys(), situation.own
-    sites = snapshot.site_factors
-    touched = {job for job in snapshot.touched if job not in sites or own.get(job) != sites[job]}
-    return [
-        number
-        for number in decision.order
-        if (job := by_id.get(number)) is not None
-        and (
-            number in touched or number not in factors
-            or job.priority == 0 or job.reason.startswith("JobHeld")
-        )
-    ]  # fmt: skip
+    snapshot, own, sites = situation.snapshot, situation.own, situation.snapshot.site_factors
+    odd = {job for job in snapshot.touched if job not in sites or own.get(job) != sites[job]}
+    odd.update(map(_ID, snapshot.without_factors))
+    ordered = [*filter(None, map(snapshot.by_id.get, decision.order))]
+    held = {reason for reason in set(map(_REASON, ordered)) if reason.startswith("JobHeld")}
+    if not held and 0 not in map(_PRIORITY, ordered):  # mostly: in a third of the time
+        return [job for job in map(_ID, ordered) if job in odd] if odd else []
+    return [job.id for job in ordered if job.id in odd or job.priority == 0 or job.reason in held]
 
 
 def _pinned(job: LiveJob, situation: Situation) -> str:

@@ -10,6 +10,7 @@ Ten thousand named tuples take 6 ms to make, columns and a dictionary of rows 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, KeysView, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,6 @@ class FactorColumns(Mapping[int, Factor]):
     def __init__(self, ids: Ints, priority: Ints, site: Ints, frozen: Bools, qos: Ints) -> None:
         self.ids, self.priority, self.site = ids, priority, site
         self.frozen, self.qos = frozen, qos
-        self._row = dict(zip(ids.tolist(), range(len(ids)), strict=True))
         self._made: dict[int, Factor] = {}  # several parts of a cycle ask for the same few
 
     @classmethod
@@ -48,6 +48,31 @@ class FactorColumns(Mapping[int, Factor]):
         ids = np.fromiter(factors, np.int64, len(factors))
         columns = np.array([*factors.values()], np.int64).reshape(-1, len(Factor._fields)).T
         return cls(ids, columns[0], columns[1], columns[2] != 0, columns[3])
+
+    @cached_property
+    def _row(self) -> dict[int, int]:
+        return dict(zip(self.ids.tolist(), range(len(self.ids)), strict=True))
+
+    @cached_property
+    def own(self) -> Ints:
+        """What Slurm alone gives each job."""
+        return np.where(self.frozen, self.priority, self.priority - self.site)
+
+    @cached_property
+    def _by_id(self) -> tuple[Ints, Ints]:
+        """Ids, ascending, and the row of each; as sprio prints them, mostly."""
+        if np.all(np.diff(self.ids) > 0):
+            return self.ids, np.arange(len(self.ids))
+        order = np.argsort(self.ids)
+        return self.ids[order], order
+
+    def rows_of(self, jobs: Ints) -> Ints:
+        """The row of each job; -1: it has none."""
+        ids, rows = self._by_id
+        if not len(ids):
+            return np.full(len(jobs), -1)
+        at = np.minimum(np.searchsorted(ids, jobs), len(ids) - 1)
+        return np.where(ids[at] == jobs, rows[at], -1)
 
     def __getitem__(self, job: int) -> Factor:
         made = self._made.get(job)
@@ -61,7 +86,7 @@ class FactorColumns(Mapping[int, Factor]):
         return iter(self._row)
 
     def __len__(self) -> int:
-        return len(self._row)
+        return len(self.ids)
 
     def __contains__(self, job: object) -> bool:
         return job in self._row
@@ -75,8 +100,7 @@ class FactorColumns(Mapping[int, Factor]):
 
     def given(self) -> dict[int, int]:
         """What Slurm alone gives each job."""
-        own = np.where(self.frozen, self.priority, self.priority - self.site)
-        return dict(zip(self._row, own.tolist(), strict=True))
+        return dict(zip(self._row, self.own.tolist(), strict=True))
 
     def touched(self) -> frozenset[int]:
         """Jobs with a site factor or a priority set by hand, whoever did it."""

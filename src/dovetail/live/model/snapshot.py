@@ -70,7 +70,8 @@ class LiveJob(NamedTuple):
     tasks: int = 1  # of an array that is not split yet
     het: int = 0  # number of the heterogeneous job that it is a part of; 0: none
     restarts: int = 0
-    priority: int = 0  # Slurm's, our site factor included; 0: held
+    priority: int = 0  # Slurm's, our site factor included; 0: held. Where the snapshot has the
+    # job's factors, these tell it: here it may be an older one then
     nice: int = 0
 
     @property
@@ -178,6 +179,14 @@ class Snapshot:
     @cached_property
     def pending_ids(self) -> frozenset[int]:
         return frozenset(map(_ID, self.pending))
+
+    @cached_property
+    def without_factors(self) -> tuple[LiveJob, ...]:
+        """Waiting jobs of which Slurm tells no factors: held, not eligible yet, new."""
+        known = self.factors.keys()
+        if self.pending_ids <= known:
+            return ()
+        return tuple([job for job in self.pending if job.id not in known])
 
     @cached_property
     def by_id(self) -> Mapping[int, LiveJob]:

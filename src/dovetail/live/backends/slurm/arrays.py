@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.slurm.job_arrays import ranges_of, tasks_of
+
+_ID, _ARRAY = (itemgetter(LiveJob._fields.index(name)) for name in ("id", "array"))
 
 
 def labelled(job: LiveJob, tasks: Collection[int]) -> LiveJob:
@@ -24,7 +27,7 @@ def labelled(job: LiveJob, tasks: Collection[int]) -> LiveJob:
 
 def joined(jobs: Sequence[LiveJob], exact: Mapping[int, Collection[int]]) -> list[LiveJob]:
     """Tasks of one record as one job; `exact` corrects the tasks of doubtful ones."""
-    if not exact and len({job.id for job in jobs}) == len(jobs):
+    if not exact and len(set(map(_ID, jobs))) == len(jobs):
         return list(jobs)  # at a third of the price of looking closer
     records = _records(jobs)
     return [
@@ -38,7 +41,9 @@ def doubtful(jobs: Sequence[LiveJob]) -> dict[int, tuple[int, ...]]:
 
     Slurm 22.05 loses the last of tasks in equal steps: of 1-19:2 it shows 1 to 17.
     """
-    found = {}
+    found: dict[int, tuple[int, ...]] = {}
+    if not any(map(_ARRAY, jobs)):
+        return found
     for number, rows in _records([job for job in jobs if job.id == job.array]).items():
         tasks = sorted(_numbers(rows))
         steps = {high - low for low, high in pairwise(tasks)}

@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 from dovetail.domain.associations import Association
 from dovetail.domain.errors import ClusterError
 from dovetail.live.backends.base import BackendError, Unreachable, Unreadable
+from dovetail.live.backends.slurm.job_rows import Told
 from dovetail.live.backends.slurm.priorities import (
     SPRIO,
     SSHARE,
@@ -58,8 +60,11 @@ REFRESH = 10
 class Reader(Protocol):
     """Jobs and nodes, however they are asked for."""
 
-    def jobs(self) -> tuple[list[LiveJob], list[str]]:
-        """All jobs that the controller remembers, and a sentence for each it cannot read."""
+    def jobs(self, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
+        """All jobs that the controller remembers, and a sentence for each it cannot read.
+
+        told: asks of which jobs sprio tells the priority; these may have an older one here.
+        """
         ...
 
     def nodes(self) -> tuple[LiveNode, ...]: ...
@@ -97,7 +102,8 @@ class SlurmBackend:
 
     def _read(self) -> Snapshot:
         now = time.time()
-        jobs, doubts = self._reader.jobs()
+        factors = cache(self.factors)  # asked by the reader, or below
+        jobs, doubts = self._reader.jobs(factors)
         if not jobs:
             # An empty queue and a lost controller look alike.
             self._ping()
@@ -115,7 +121,7 @@ class SlurmBackend:
             around.partitions,
             around.reservations,
             around.shares,
-            self.factors(),
+            factors(),
             around.qos,
             tuple(doubts),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dovetail.live.backends.slurm.job_rows import Told
 from dovetail.live.backends.slurm.json_shapes import answer_of, jobs_of, nodes_of
 from dovetail.live.backends.slurm.process import Commands
 from dovetail.live.model.snapshot import LiveJob, LiveNode
@@ -13,7 +14,7 @@ class JsonReader:
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
 
-    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+    def jobs(self, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
         return jobs_of(
             answer_of(self._commands.ask("squeue", "--json", "-a", "-t", "all"), "squeue")
         )

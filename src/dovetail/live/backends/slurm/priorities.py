@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,36 +42,41 @@ def factors_of(text: str) -> FactorColumns:
     header, _, text = text.partition("\n")
     if not header.startswith(HEADER):
         raise Unreadable(f"sprio: no header, but {header[:200]!a}: is it Slurm's own sprio?")
-    # The TRES factors are words; they matter only for whether there are any.
-    plain = _TRES.sub(_tres_total, text) if "=" in text else text.replace("|", "0")
-    table = _table(plain)
+    # The TRES factors are words, few of which differ; they matter only for whether there are any.
+    parts = _TRES.split(text) if "=" in text else [text.replace("|", " ")]
+    table = _table(" ".join(parts[::2]), parts[1::2] or [""] * text.count("|"))
     # Slurm 24.11 tells of jobs before it has computed them after a restart; no factor is that low.
     table = table[np.abs(table[:, 2]) <= MOST_SITE]
-    if len(np.unique(table[:, 0])) < len(table):
+    # Mostly they come by number: looking for two of one takes ten times as long.
+    if np.any(np.diff(table[:, 0]) <= 0) and len(np.unique(table[:, 0])) < len(table):
         # A job in several partitions has a row for each; the best one counts, as it does for Slurm.
         table = table[np.argsort(-table[:, 1], kind="stable")]
         table = table[np.unique(table[:, 0], return_index=True)[1]]
     priority, site, nice = table[:, 1], table[:, 2], table[:, 3]
     alone = np.maximum(site - nice, 1)
     frozen = ~table[:, 4:].any(axis=1) & (priority != alone)
-    return FactorColumns(table[:, 0], priority, site, frozen, table[:, _QOS])
+    columns = np.ascontiguousarray(table[:, [0, 1, 2, _QOS]].T)
+    return FactorColumns(columns[0], columns[1], columns[2], frozen, columns[3])
 
 
-def _table(text: str) -> NDArray[np.int64]:
-    """All numbers of the text: 7 times as fast as splitting it and converting each."""
+def _table(text: str, words: Sequence[str]) -> NDArray[np.int64]:
+    """A row of numbers for each, the sum of its words last.
+
+    All numbers of the text at once: 7 times as fast as splitting it and converting each.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             numbers = np.fromstring(text, dtype=np.int64, sep=" ")
     except (DeprecationWarning, ValueError):
         raise Unreadable(f"sprio: expected numbers, got {text[:200]!a}") from None
-    if numbers.size % _COLUMNS:
-        raise Unreadable(f"sprio: {numbers.size} numbers are no rows of {_COLUMNS}")
-    return numbers.reshape(-1, _COLUMNS)
-
-
-def _tres_total(match: re.Match[str]) -> str:
-    return str(sum(map(int, _AFTER_EQUALS.findall(match[1]))))
+    if numbers.size != len(words) * (_COLUMNS - 1):
+        raise Unreadable(
+            f"sprio: {numbers.size} numbers are not {len(words)} rows of {_COLUMNS - 1}"
+        )
+    total = {word: sum(map(int, _AFTER_EQUALS.findall(word))) for word in set(words)}
+    sums = np.fromiter(map(total.__getitem__, words), np.int64, len(words))
+    return np.column_stack((numbers.reshape(-1, _COLUMNS - 1), sums))
 
 
 def shares_of(text: str) -> tuple[Share, ...]:

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from dovetail.domain.errors import ConfigError
 from dovetail.files import read_file
 from dovetail.live.backends.base import Backend, BackendError, Unreachable, Unreadable
+from dovetail.live.backends.slurm.job_rows import Told
 from dovetail.live.backends.slurm.json_shapes import (
     Json,
     answer_of,
@@ -183,7 +184,7 @@ class RestReader:
     def __init__(self, client: RestClient) -> None:
         self._client = client
 
-    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+    def jobs(self, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
         return jobs_of(self._client.get("jobs"))
 
     def nodes(self) -> tuple[LiveNode, ...]:

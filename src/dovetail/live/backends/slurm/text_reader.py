@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 
 from dovetail.live.backends.base import Unreadable
 from dovetail.live.backends.slurm.arrays import doubtful, joined, without_split
 from dovetail.live.backends.slurm.host_gpus import uneven
-from dovetail.live.backends.slurm.job_rows import JobRows
+from dovetail.live.backends.slurm.job_rows import JobRows, Told
 from dovetail.live.backends.slurm.process import Commands
 from dovetail.live.backends.slurm.show import NodeRecords
 from dovetail.live.model.snapshot import RUNNING, LiveJob, LiveNode
@@ -22,6 +23,7 @@ REFRESH = 10
 DETAILS = 50
 """Jobs on several nodes that are asked for one by one in a reading, at 5 ms each."""
 
+_ID = itemgetter(LiveJob._fields.index("id"))
 _PAIR = re.compile(r"^(\d+) (?!N/A|\(null\))(\S+)$", re.MULTILINE)
 _SPREAD = re.compile(r" Nodes=(\S+) CPU_IDs=\S* Mem=\d+ GRES=(\S*)")
 
@@ -40,11 +42,12 @@ class TextReader:
         self._exact: dict[int, set[int]] = {}
         self._spread: dict[tuple[int, tuple[str, ...]], tuple[int, ...]] = {}
 
-    def jobs(self) -> tuple[list[LiveJob], list[str]]:
+    def jobs(self, told: Told = dict) -> tuple[list[LiveJob], list[str]]:
         token, words = self._rows.question()
-        rows, doubts = self._rows.parse(self._commands.ask("squeue", *words), token)
+        rows, doubts = self._rows.parse(self._commands.ask("squeue", *words), token, told)
         jobs = joined(rows, self._exact_tasks(rows))
-        avoids, spread = self._avoided(jobs), self._spread_of(jobs)
+        others = [job for job in jobs if job.state != "PENDING"]
+        avoids, spread = self._avoided(jobs, others), self._spread_of(others)
         for number, job in enumerate(jobs) if avoids or spread else ():
             if job.pending and avoids.get(job.id):
                 jobs[number] = job._replace(avoids=avoids[job.id])
@@ -65,12 +68,12 @@ class TextReader:
             self._exact = without_split(self._pairs(*words), rows) if shown else {}
         return self._exact
 
-    def _avoided(self, jobs: list[LiveJob]) -> Mapping[int, tuple[str, ...]]:
+    def _avoided(self, jobs: list[LiveJob], others: list[LiveJob]) -> Mapping[int, tuple[str, ...]]:
         """-O has no field for the nodes that a job excludes; -o has, and lacks others.
 
         Of 10,000 jobs that takes Slurm a third of a second: asked for new jobs, and now and then.
         """
-        waiting = {job.id for job in jobs if job.state == "PENDING"}
+        waiting = set(map(_ID, jobs)).difference(map(_ID, others))
         self._turn += 1
         if self._turn % REFRESH == 0 or not waiting <= self._asked:
             told = self._pairs("-r", "-o", "%A %x")
@@ -86,12 +89,12 @@ class TextReader:
         return {int(number): word for number, word in _PAIR.findall(text)}
 
     def _spread_of(
-        self, jobs: list[LiveJob]
+        self, others: list[LiveJob]
     ) -> Mapping[tuple[int, tuple[str, ...]], tuple[int, ...]]:
         """How the GPUs of jobs on several nodes are spread, told by `scontrol -d` alone."""
         wide = {
             (job.id, job.hosts): job
-            for job in jobs
+            for job in others
             if job.state in RUNNING and len(job.hosts) > 1 and job.gpus > 0
         }
         self._spread = {key: value for key, value in self._spread.items() if key in wide}
