@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.objective import Objective
-from dovetail.domain.promises import Promises
+from dovetail.domain.promises import NO_PROMISE, Promises
 from dovetail.files import Untrusted, read_file
 from dovetail.live.model.mode import Mode
 
@@ -209,9 +209,15 @@ class LiveConfig:
             if getattr(self.objective, what) > 0.0:
                 raise ConfigError(
                     f"objective.{what} is {getattr(self.objective, what):g}, expected 0: a cluster "
-                    "that goes on has none to compare; promises.utilisation is looked at in "
-                    "`dovetail evaluate`, and wait, slowdown and tail are weighed here"
+                    "that goes on has none to compare; wait, slowdown and tail are weighed here, "
+                    "all five by `dovetail train --objective`"
                 )
+        if self.promises.utilisation < NO_PROMISE:
+            raise ConfigError(
+                f"promises.utilisation is {self.promises.utilisation:g}, expected none: a cluster "
+                "that goes on has none to compare, and nothing would enforce it; `dovetail "
+                "evaluate` and `dovetail compare` look at it with --promises utilisation=0"
+            )
         if self.estimates.startswith("predicted:"):
             from dovetail.prediction.request import Request  # spares others Numba
 
