@@ -124,10 +124,10 @@ def test_each_measure_changes_a_choice(name: str) -> None:
     assert choose(one, "exact", players, aim=other).best.order == "saf"
 
 
-def test_two_per_cent_of_utilisation_are_a_clear_lead_and_of_waits_are_none() -> None:
+def test_four_per_cent_of_utilisation_are_a_clear_lead_and_of_waits_are_none() -> None:
     assert clear_lead(aim_of("makespan")) == clear_lead(aim_of("utilisation")) == AHEAD_IN_USE
     assert AHEAD_IN_USE < clear_lead(aim_of("wait=1,utilisation=1")) < AHEAD
-    slightly = Told({"wfp3": [-0.02] * 5})
+    slightly = Told({"wfp3": [-0.04] * 5})
     one = [CellsOfSite((0,))]
     assert choose(one, "exact", slightly, aim=aim_of("utilisation")).best.order == "wfp3"
     assert choose(one, "exact", slightly, aim=aim_of("wait")).best.order == "saf"

@@ -150,7 +150,7 @@ def evaluate(
         found = _measure(history, site, policies, draws, windows, length, players)
         everything[draws.spec] = _plain(found, wanted)
         _tell(found, draws, policies[0])
-        results().print(standing_by(wanted, found.slurm), markup=False)
+        typer.echo(standing_by(wanted, found.slurm))
         if asked:
             print_promises(results(), asked.check(found.slurm.groups, found.slurm.used))
     typer.echo(
