@@ -46,7 +46,8 @@ class ActConfig:
 
     knob: str = "sitefactor"  # or "priority": frozen, as in the paper
     horizon: int = 1000  # jobs at the head of the order that get a factor
-    hints: bool = False  # pin jobs that start now to the node that the policy chose
+    hints: bool = False  # tell jobs that start now where the policy would have them
+    hint_by: str = "node"  # that very node; "features": any node with GPUs of its type
     speeds: str = ""  # a cluster file whose [speed] and [kind_speed.KIND] hold; empty: all alike
     partitions: tuple[str, ...] = ()  # only these; empty: all
     exclude_partitions: tuple[str, ...] = ()  # jobs of these are left alone
@@ -57,6 +58,8 @@ class ActConfig:
     def __post_init__(self) -> None:
         if self.knob not in ("sitefactor", "priority"):
             raise ConfigError(f"act.knob is {self.knob!r}, expected sitefactor or priority")
+        if self.hint_by not in ("node", "features"):
+            raise ConfigError(f"act.hint_by is {self.hint_by!r}, expected node or features")
         _above("act.horizon", self.horizon, 0)
 
 
