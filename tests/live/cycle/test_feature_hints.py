@@ -49,6 +49,19 @@ def test_a_job_that_did_not_start_is_let_go(tmp_path: Path) -> None:
         assert cluster.job(job).features == ""
 
 
+def test_a_job_that_comes_back_is_let_go(tmp_path: Path) -> None:
+    cluster = mixed()
+    job = cluster.submit(gpus=1)
+    with steering_in_memory(RecordedBackend(cluster), tmp_path, act=ACT) as controller:
+        controller.cycle()
+        cluster.advance(60.0)
+        controller.cycle()
+        cluster.requeue(job)
+        assert cluster.job(job).features == "m40"
+        controller.cycle()
+        assert cluster.job(job).features == ""
+
+
 def test_without_leave_nobody_is_sent_anywhere(tmp_path: Path) -> None:
     cluster = mixed()
     job = cluster.submit(gpus=1)

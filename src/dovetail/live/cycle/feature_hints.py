@@ -5,8 +5,8 @@
 ...     LiveNode("b", "IDLE", gpus=4, gpu_type="m40", features=frozenset({"m40", "ib"})),
 ...     LiveNode("c", "IDLE", gpus=4, gpu_type="k80", features=frozenset({"k80", "ib"})),
 ... ]
->>> features_of_types(nodes)
-{'m40': 'm40', 'k80': 'k80'}
+>>> sorted(features_of_types(nodes).items())
+[('k80', 'k80'), ('m40', 'm40')]
 """
 
 from __future__ import annotations
