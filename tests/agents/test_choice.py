@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail.agents.aim import AHEAD
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import (
     PolicyCandidate,
@@ -28,7 +29,7 @@ from dovetail.agents.choice.cells import (
 from dovetail.agents.choice.halving import choose, choose_limits
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers, Task
-from dovetail.agents.replays import AHEAD, Measured, ReplayCell, Score, mean_score, rearranged
+from dovetail.agents.replays import Measured, ReplayCell, Score, mean_score, rearranged
 from dovetail.agents.training import Lesson, train
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.job_groups import SIZES

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail.agents.aim import AHEAD
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.choice.cells import (
@@ -24,7 +25,7 @@ from dovetail.agents.evidence import NOTHING, BlockEvidence, Lead, weigh_blocks
 from dovetail.agents.gate import LEAST_BLOCKS, GateVerdict, judge
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
-from dovetail.agents.replays import AHEAD, CALM, Measured, Score
+from dovetail.agents.replays import CALM, Measured, Score
 from dovetail.agents.training import Lesson, train
 from dovetail.domain.jobs import Floats
 from dovetail.policies.learned.checkpoint import Checkpoint

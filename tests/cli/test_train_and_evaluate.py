@@ -15,8 +15,9 @@ def test_a_policy_is_trained_evaluated_and_used(dovetail: Command, tmp_path: Pat
     model, result = tmp_path / "model", tmp_path / "result.json"
     given = ("--jobs", 1200, "--load", 1.0, "--cluster", "4x8:v100")
     trained = dovetail(
-        "train", "--trace", "synth:helios", *given, "--epochs", 1, "--length", 100, "--out", model
-    )
+        "train", "--trace", "synth:helios", *given, "--epochs", 1, "--length", 100,
+        "--objective", "wait=1,tail=0.5", "--out", model,
+    )  # fmt: skip
     assert trained.code == 0, trained.err
     assert "a policy: --order" in trained.out
     assert "the choice is kept: the history is too short" in trained.out
@@ -30,17 +31,21 @@ def test_a_policy_is_trained_evaluated_and_used(dovetail: Command, tmp_path: Pat
     assert "mean of 1 draws" in found.out
     assert "who gains, who pays" in found.out
     assert "2-4 GPUs" in found.out
+    assert "by the objective wait=1,tail=0.5: " in found.out
     assert found.out.count("clairvoyant bound") == 4  # predicted, then limit
     figures = json.loads(result.read_text())["knowledge"]["predicted"]
+    assert figures["objective"]["weights"] == "wait=1,tail=0.5"
     for part in ("unseen", "windows"):
         labels = [row["label"] for row in figures[part]["rows"]]
         assert labels[1:] == ["saf+easy", "fcfs+easy"]
 
     alone = dovetail(
         "evaluate", model, "synth:helios", *given, "--policies", "saf", "--windows", 0,
-        "--seeds", 1, "--json", result,
+        "--seeds", 1, "--json", result, "--objective", "utilisation", "--promises", "utilisation=0",
     )  # fmt: skip
     assert alone.code == 0, alone.err
+    assert "by the objective utilisation=1: " in alone.out
+    assert "promises: 1 kept, 0 broken" in alone.out
     assert "windows" not in json.loads(result.read_text())["knowledge"]["predicted"]
 
     used = dovetail("simulate", "synth:helios", *given, "--order", model)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dovetail.agents.adlro.settings import AdlroSettings
+from dovetail.agents.aim import USUAL_TEXT, aim_of
 from dovetail.agents.choice.cells import LONGEST
 from dovetail.agents.engines import Engine
 from dovetail.agents.evolution.training import TrainingConfig
@@ -29,10 +30,12 @@ class ChoiceConfig:
 
     estimates: str = "predicted"
     longest: int = LONGEST  # jobs that candidates are measured on at most, at each load
+    objective: str = USUAL_TEXT  # what is wanted, by weight
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     seed: int = 0
 
     def __post_init__(self) -> None:
+        aim_of(self.objective)
         promised_tail(self.promises)
 
 

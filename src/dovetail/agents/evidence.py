@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.agents.aim import USUAL, gain_by
 from dovetail.agents.replays import Measured, Score, counted_blocks, mean_score, total_score
 from dovetail.domain.jobs import Floats
+from dovetail.domain.objective import Objective
 
 RUN = 2
 """Neighbours that are drawn together. The logarithms of ratios of neighbouring blocks of 250 jobs
@@ -57,28 +59,31 @@ class BlockEvidence:
 Cells = Sequence[Measured]
 
 
-def weigh_blocks(sites: Sequence[tuple[Cells, Cells]]) -> BlockEvidence:
+def weigh_blocks(sites: Sequence[tuple[Cells, Cells]], aim: Objective = USUAL) -> BlockEvidence:
     """Ours and theirs of each site, cell by cell."""
-    charged = _lead([_differences(*(_stack(part, "blocks") for part in site)) for site in sites])
-    own = _lead([_differences(*(_stack(part, "own") for part in site)) for site in sites])
-    total = mean_score([total_score(*site) for site in sites])
+    charged, own = (
+        _lead([_differences(*(_stack(part, name) for part in site)) for site in sites], aim)
+        for name in ("blocks", "own")
+    )
+    total = mean_score([total_score(*site, aim) for site in sites])
     return BlockEvidence(charged, own, total)
 
 
 def _stack(cells: Cells, field: str) -> Floats:
-    return np.stack([getattr(cell, field) for cell in cells])  # [cells, 2, blocks]
+    return np.stack([getattr(cell, field) for cell in cells])  # [cells, measures, blocks]
 
 
-def _lead(sites: Sequence[Floats]) -> Lead:
+def _lead(sites: Sequence[Floats], aim: Objective) -> Lead:
     known = [part for part in sites if part.shape[1]]
     if not known:
         return Lead(NOTHING, np.nan, 0)
-    wait, bsld = np.mean([part.mean(axis=1) for part in known], axis=0).tolist()
-    return Lead(Score(wait, bsld), _upper(known), sum(part.shape[1] for part in known))
+    values = np.mean([part.mean(axis=1) for part in known], axis=0).tolist()
+    count = sum(part.shape[1] for part in known)
+    return Lead(Score.of(aim, values), _upper(known, aim), count)
 
 
 def _differences(ours: Floats, theirs: Floats) -> Floats:
-    """Logarithms of ratios of wait and slowdown: [2, blocks], each the mean over cells."""
+    """Logarithms of ratios of all measures: [measures, blocks], each the mean over cells."""
     counted = counted_blocks(ours, theirs)  # [cells, blocks]
     sums = np.where(counted[:, None], ours - theirs, 0.0).sum(axis=0)
     times = counted.sum(axis=0)
@@ -87,16 +92,16 @@ def _differences(ours: Floats, theirs: Floats) -> Floats:
     return found
 
 
-def _upper(sites: Sequence[Floats]) -> float:
+def _upper(sites: Sequence[Floats], aim: Objective) -> float:
     """A high percentile of the gain over draws of runs of neighbouring blocks."""
     random = np.random.default_rng(0)
     means = np.mean([_drawn_means(part, random) for part in sites], axis=0)
-    gains = [Score(wait, bsld).gain for wait, bsld in means.tolist()]
+    gains = [gain_by(aim, values) for values in means.tolist()]
     return float(np.percentile(gains, UPPER))
 
 
 def _drawn_means(blocks: Floats, random: np.random.Generator) -> Floats:
-    """Means of wait and slowdown of as many blocks, drawn in runs: [resamples, 2]."""
+    """Means of all measures of as many blocks, drawn in runs: [resamples, measures]."""
     count = blocks.shape[1]
     begins = random.integers(0, count, (RESAMPLES, -(-count // RUN)))
     rows = (begins[..., None] + np.arange(RUN)).reshape(RESAMPLES, -1)[:, :count] % count

@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dovetail.agents.aim import USUAL, clear_lead
 from dovetail.agents.choice.cells import BLOCK_JOBS, CellsOfSite
 from dovetail.agents.evidence import BlockEvidence, weigh_blocks
 from dovetail.agents.players import Players
-from dovetail.agents.replays import AHEAD, WORSE, Contestant, Measured, Score, mean_score
+from dovetail.agents.replays import WORSE, Contestant, Measured, Score, mean_score
 from dovetail.domain.job_groups import SIZES
+from dovetail.domain.objective import Objective
 from dovetail.domain.units import share
 
 LEAST_BLOCKS = 10
@@ -55,12 +57,13 @@ class GateVerdict:
                 f"in {found.blocks} of the blocks of {BLOCK_JOBS} jobs held back to judge it, "
                 f"{LEAST_BLOCKS} are needed"
             )
-        if not found.charged.score.gain <= -AHEAD:
+        asked = clear_lead(found.charged.score.aim)
+        if not found.charged.score.gain <= -asked:
             return (
                 f"what was learned is not clearly ahead of it ({found.charged.score}; "
-                f"{share(-math.expm1(-AHEAD))} is asked for)"
+                f"{share(-math.expm1(-asked))} is asked for)"
             )
-        if not found.own.score.gain <= -AHEAD:
+        if not found.own.score.gain <= -asked:
             return f"{lead} by all who wait, but not by jobs that came meanwhile: {found.own.score}"
         upper = max(found.charged.upper, found.own.upper)
         if not upper < 0.0:
@@ -98,12 +101,9 @@ class GateVerdict:
             "gain": found.charged.score.gain,
             "blocks": found.blocks,
             "upper": max(found.charged.upper, found.own.upper),
-            "wait": math.expm1(found.charged.score.wait),
-            "bsld": math.expm1(found.charged.score.bsld),
-            "total_wait": math.expm1(found.total.wait),
-            "total_bsld": math.expm1(found.total.bsld),
-            "own_wait": math.expm1(found.own.score.wait),
-            "own_bsld": math.expm1(found.own.score.bsld),
+            **found.charged.score.facts(),
+            **{f"total_{name}": value for name, value in found.total.facts().items()},
+            **{f"own_{name}": value for name, value in found.own.score.facts().items()},
             "tails": {
                 name: math.expm1(tail)
                 for name, tail in zip(SIZES, self.tails, strict=False)
@@ -119,10 +119,11 @@ def judge(
     players: Players,
     slurm: Contestant | None = None,
     promised: float = math.inf,
+    aim: Objective = USUAL,
 ) -> GateVerdict:
     """Play both on every cell that the players hold; and Slurm's order, where that binds."""
     ours, theirs = (_play_sites(one, cells, players) for one in (learned, chosen))
-    evidence = weigh_blocks(list(zip(ours, theirs, strict=True)))
+    evidence = weigh_blocks(list(zip(ours, theirs, strict=True)), aim)
     tails = mean_score([_mean_against(a, b) for a, b in zip(ours, theirs, strict=True)]).tails
     if slurm is None or math.isinf(promised):
         return GateVerdict(evidence, tails)

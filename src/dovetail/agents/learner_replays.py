@@ -16,6 +16,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from dovetail.agents.aim import aim_of
 from dovetail.agents.choice.cells import CellConfig, SiteHistory, validation_cells
 from dovetail.agents.players import Players
 from dovetail.agents.replays import Replay, ReplayCell, Score, mean_score
@@ -64,6 +65,7 @@ def open_replays(
     every = [*learning, *validation_cells(history, cells)]
     with lesson.engine(every, lesson.workers) as players:
         rivals = players.play([(number, lesson.choice) for number in range(len(every))])
-    replays = [Replay(cell, rival) for cell, rival in zip(every, rivals, strict=True)]
+    aim = aim_of(config.objective)
+    replays = [Replay(cell, rival, aim) for cell, rival in zip(every, rivals, strict=True)]
     with lesson.engine(replays, lesson.workers) as players:
         yield LearnerReplays(players, len(learning), kind, estimates)

@@ -18,18 +18,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
+from dovetail.agents.aim import MEASURES, USUAL, gain_by, tell_ratios
 from dovetail.agents.charges import charge_blocks
+from dovetail.agents.outcomes import block_outcomes, part_outcomes
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Bools, Floats
 from dovetail.domain.metrics import bounded_slowdown
+from dovetail.domain.objective import Objective
 from dovetail.domain.policy import Backfill
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
@@ -51,15 +54,11 @@ CONGESTED = 60.0
 JITTER = 0.2
 """By what part a gap between two arrivals is longer or shorter."""
 
+LEAST_USE = 0.01
+"""Share of the GPUs; of a block in which less is used, it matters not how much less."""
+
 FEW = 50
 """Jobs of a size class below which its 95th percentile is chance."""
-
-AHEAD = 0.1
-"""What is clearly better: in the logarithm of ratios, over loads, jitters and blocks.
-
-Leads below that on validation did not carry over to the weeks after it. On the last tenths of KTH
-and PAI, candidates that led SAF by 0.075 and 0.048 waited as long, and 26 % longer.
-"""
 
 WORSE = 0.1
 """By what part the 95th percentile of a size class's waits may grow, in return for the rest."""
@@ -76,16 +75,41 @@ class Contestant(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Logarithms of ratios to a rival: 0 is as good, -0.1 is ten per cent better."""
+    """Logarithms of ratios to a rival: 0 is as good, -0.1 is ten per cent better.
+
+    Of utilisation that of the rival's to ours, so that below 0 is better there, too.
+    """
 
     wait: float
     bsld: float
     tails: tuple[float, ...] = ()  # 95th percentile of waits of each size class; NaN: too few jobs
+    tail: float = math.nan  # of all waits; NaN: not measured
+    makespan: float = math.nan
+    utilisation: float = math.nan
+    aim: Objective = USUAL
+
+    @classmethod
+    def of(cls, aim: Objective, values: Sequence[float], tails: tuple[float, ...] = ()) -> Score:
+        """From figures in the order of MEASURES; what is left out is not measured."""
+        unknown = [math.nan] * (len(MEASURES) - len(values))
+        wait, bsld, tail, makespan, utilisation = *values, *unknown
+        return cls(wait, bsld, tails, tail, makespan, utilisation, aim)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """In the order of MEASURES."""
+        return (self.wait, self.bsld, self.tail, self.makespan, self.utilisation)
+
+    @property
+    def weighed(self) -> tuple[float, ...]:
+        """What the aim looks at, and nothing else."""
+        weights = astuple(self.aim)
+        return tuple(value for value, weight in zip(self.values, weights, strict=True) if weight)
 
     @property
     def gain(self) -> float:
-        """The mean and the worse of both: neither is bought with the other; below 0 is better."""
-        return 0.5 * (0.5 * (self.wait + self.bsld) + max(self.wait, self.bsld))
+        """By the aim: nothing is bought with the rest alone; below 0 is better."""
+        return gain_by(self.aim, self.values)
 
     @property
     def worst_tail(self) -> float:
@@ -98,9 +122,17 @@ class Score:
         """What a search makes small: the gain, and what a size class pays beyond what it may."""
         return self.gain + max(0.0, self.worst_tail - math.log1p(WORSE))
 
+    def facts(self) -> dict[str, float]:
+        """Changes for a card: wait and slowdown, and what else is aimed at."""
+        outcomes = {
+            name: math.expm1(-value if name == "utilisation" else value)
+            for name, value in zip(MEASURES[2:], self.values[2:], strict=True)
+            if getattr(self.aim, name)
+        }
+        return {"wait": math.expm1(self.wait), "bsld": math.expm1(self.bsld), **outcomes}
+
     def __str__(self) -> str:
-        wait, bsld = (f"{math.expm1(value):+.1%}" for value in (self.wait, self.bsld))
-        return f"wait {wait}, bsld {bsld}"
+        return tell_ratios(self.aim, self.values)
 
 
 def mean_score(scores: Sequence[Score]) -> Score:
@@ -114,29 +146,30 @@ def mean_score(scores: Sequence[Score]) -> Score:
         seen.any(axis=0), np.where(seen, tails, 0.0).sum(axis=0) / np.maximum(1, seen.sum(axis=0)),
         np.nan,
     )  # fmt: skip
-    wait, bsld = np.mean([(score.wait, score.bsld) for score in known], axis=0).tolist()
-    return Score(wait, bsld, tuple(means.tolist()))
+    values = np.mean([score.values for score in known], axis=0).tolist()
+    return Score.of(known[0].aim, values, tuple(means.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a policy made of a cell, as logarithms."""
+    """What a policy made of a cell, as logarithms of which less is better; rows as in MEASURES."""
 
-    blocks: Floats  # [2, blocks] of what all who wait are charged: wait, bounded slowdown
-    own: Floats  # [2, blocks] of the means of jobs that came in them
+    blocks: Floats  # [measures, blocks] of what all who wait are charged, and of outcomes
+    own: Floats  # [measures, blocks] likewise, of the means of jobs that came in them
     tails: Floats  # [size classes] of the 95th percentile of waits; NaN: too few jobs
+    whole: Floats = field(default_factory=lambda: np.empty(0))  # [outcomes] of all blocks as one
 
-    def against(self, rival: Measured) -> Score:
+    def against(self, rival: Measured, aim: Objective = USUAL) -> Score:
         """Over the blocks in which jobs wait; NaN where they never do."""
         counted = counted_blocks(self.blocks, rival.blocks)
         if not counted.any():
-            return Score(math.nan, math.nan)
-        wait, bsld = (self.blocks - rival.blocks)[:, counted].mean(axis=1).tolist()
-        return Score(wait, bsld, tuple((self.tails - rival.tails).tolist()))
+            return Score(math.nan, math.nan, aim=aim)
+        values = (self.blocks - rival.blocks)[:, counted].mean(axis=1).tolist()
+        return Score.of(aim, values, tuple((self.tails - rival.tails).tolist()))
 
 
 def counted_blocks(ours: Floats, theirs: Floats) -> Bools:
-    """Blocks [..., 2, blocks] in which either waits: [..., blocks].
+    """Blocks [..., measures, blocks] in which either waits: [..., blocks].
 
     If the rival's wait alone decided, blocks in which the rival was unlucky would be picked.
     """
@@ -145,18 +178,26 @@ def counted_blocks(ours: Floats, theirs: Floats) -> Bools:
     return counted
 
 
-def total_score(ours: Sequence[Measured], theirs: Sequence[Measured]) -> Score:
-    """Ratios of plain means over all cells and blocks; the worst weeks count most."""
+def total_score(
+    ours: Sequence[Measured], theirs: Sequence[Measured], aim: Objective = USUAL
+) -> Score:
+    """Ratios of plain means over all cells and blocks; the worst weeks count most.
+
+    Of outcomes those of each cell as a whole: a tail of blocks is not that of all jobs.
+    """
     a, b = (
-        np.log(np.mean([np.exp(cell.blocks).mean(axis=1) for cell in cells], axis=0))
+        np.log(np.mean([np.exp(cell.blocks[:2]).mean(axis=1) for cell in cells], axis=0))
         for cells in (ours, theirs)
     )
-    return Score(*(a - b).tolist())
+    c, d = (
+        np.log(np.mean([np.exp(cell.whole) for cell in cells], axis=0)) for cells in (ours, theirs)
+    )
+    return Score.of(aim, [*(a - b).tolist(), *(c - d).tolist()])
 
 
 def worse_score(one: Score, other: Score) -> Score:
     """Of each measure the worse; size classes as the first has them."""
-    return Score(max(one.wait, other.wait), max(one.bsld, other.bsld), one.tails)
+    return Score.of(one.aim, [*map(max, one.values, other.values)], one.tails)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +236,11 @@ class Replay:
 
     cell: ReplayCell
     rival: Measured
+    aim: Objective = USUAL
 
     def play(self, contestant: Contestant) -> Score:
         """Against the rival; below 0 is better."""
-        return self.cell.play(contestant).against(self.rival)
+        return self.cell.play(contestant).against(self.rival, self.aim)
 
 
 def rearranged(trace: Trace, load: float, seed: int) -> Trace:
@@ -225,7 +267,23 @@ def measure(schedule: Schedule, first: int, blocks: int) -> Measured:
     """What is charged from row `first` on, and how the jobs from there on fared."""
     means = charge_blocks(schedule, first, blocks), measure_own(schedule, first, blocks)
     charged, own = (np.log(part + np.array([[CALM], [0.0]])) for part in means)
-    return Measured(charged, own, measure_tails(schedule, first))
+    outcomes = _as_costs(block_outcomes(schedule, first, blocks))
+    own_outcomes = np.stack([own_tails(schedule, first, blocks), *outcomes[1:]])
+    return Measured(
+        np.concatenate([charged, outcomes]),
+        np.concatenate([own, own_outcomes]),
+        measure_tails(schedule, first),
+        _as_costs(part_outcomes(schedule, first)),
+    )
+
+
+def _as_costs(outcomes: Floats) -> Floats:
+    """Tail, makespan and utilisation as logarithms of which less is better."""
+    tail, makespan, used = outcomes
+    costs: Floats = np.stack(
+        [np.log(tail + CALM), np.log(makespan + CALM), -np.log(np.maximum(used, LEAST_USE))]
+    )
+    return costs
 
 
 def measure_own(schedule: Schedule, first: int, blocks: int) -> Floats:
@@ -237,6 +295,16 @@ def measure_own(schedule: Schedule, first: int, blocks: int) -> Floats:
         rows = begin + np.flatnonzero(schedule.ran[begin:end])
         means.append((wait[rows].mean(), slow[rows].mean()) if len(rows) else (0.0, 1.0))
     return np.array(means).T
+
+
+def own_tails(schedule: Schedule, first: int, blocks: int) -> Floats:
+    """Logarithms of the 95th percentile of waits of the jobs of each block: [blocks]."""
+    bounds = np.linspace(first, len(schedule.wait), blocks + 1).astype(int)
+    found = []
+    for begin, end in pairwise(bounds):
+        wait = schedule.wait[begin:end][schedule.ran[begin:end]]
+        found.append(math.log((float(np.percentile(wait, 95)) if len(wait) else 0.0) + CALM))
+    return np.array(found)
 
 
 def measure_tails(schedule: Schedule, first: int) -> Floats:

@@ -18,8 +18,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from dovetail.agents.aim import aim_of
 from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.choice.cells import (
     CellConfig,
@@ -39,6 +40,7 @@ from dovetail.agents.players import LocalPlayers
 from dovetail.agents.promised import promised_tail
 from dovetail.agents.replays import ReplayCell
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.objective import Objective
 from dovetail.policies.learned.arrays_file import read_card
 from dovetail.policies.learned.checkpoint import (
     CARD_FILE,
@@ -76,9 +78,18 @@ class LearnerConfig(Protocol):
     @property
     def longest(self) -> int: ...
     @property
+    def objective(self) -> str: ...
+    @property
     def promises(self) -> str: ...
     @property
     def seed(self) -> int: ...
+
+
+class _Asked(NamedTuple):
+    """What is wanted, and what must not get worse."""
+
+    aim: Objective
+    promised: float  # of size classes
 
 
 Learner = Callable[[Lesson, Any], Checkpoint]
@@ -108,11 +119,11 @@ def train(
     if begun is not None and "gate" in begun:
         return load_checkpoint(folder)
     cells = CellConfig(estimates=config.estimates, longest=config.longest, seed=config.seed)
-    promised = promised_tail(config.promises)
+    asked = _Asked(aim_of(config.objective), promised_tail(config.promises))
     if histories is None:
         histories = [open_history(site, config.estimates) for site in sites]
     if begun is None and choice is None:
-        choice = _choose(histories, cells, report, workers, engine, promised)
+        choice = _choose(histories, cells, report, workers, engine, asked)
     if begun is None:
         begun = {**json.loads(json.dumps(about)), "choice": choice}
         save_checkpoint(folder, _candidate(begun).checkpoint(begun))
@@ -123,7 +134,7 @@ def train(
     lesson = Lesson(shown, chosen, folder / LEARNING, report, workers, engine)
     learned = learner(lesson, config)
     save_checkpoint(lesson.folder / HANDED, learned)
-    verdict = _judge(histories, cells, learned, chosen, workers, engine, promised)
+    verdict = _judge(histories, cells, learned, chosen, workers, engine, asked)
     own = {key: value for key, value in learned.card.items() if key not in about}
     card = {**begun, "learned": own, "gate": verdict.facts()}
     kept = chosen.checkpoint(card)
@@ -165,7 +176,7 @@ def _choose(
     report: Report,
     workers: int,
     engine: Engine,
-    promised: float,
+    asked: _Asked,
 ) -> dict[str, Any]:
     cells, numbers = _cells(histories, config, choice_cells)
     limited = [
@@ -174,9 +185,10 @@ def _choose(
         if has_limits(history.trace)
     ]
     with engine(cells, workers) as players:
-        found = choose(numbers, config.estimates, players, report, promised)
+        found = choose(numbers, config.estimates, players, report, asked.promised, asked.aim)
         if limited:
-            found = replace(found, best=choose_limits(limited, found.best, players, report))
+            best = choose_limits(limited, found.best, players, report, asked.aim)
+            found = replace(found, best=best)
         return found.facts()
 
 
@@ -187,10 +199,10 @@ def _judge(
     choice: PolicyCandidate,
     workers: int,
     engine: Engine,
-    promised: float,
+    asked: _Asked,
 ) -> GateVerdict:
     other = replace(config, seed=config.seed + OTHER_SEED)
     cells, numbers = _cells(histories, other, judging_cells)
     with engine(cells, workers) as players:
         slurm = replace(choice, order=SLURM)
-        return judge(learned, choice, numbers, players, slurm, promised)
+        return judge(learned, choice, numbers, players, slurm, asked.promised, asked.aim)

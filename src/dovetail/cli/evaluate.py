@@ -25,10 +25,10 @@ from dovetail.domain.units import duration, factor
 if TYPE_CHECKING:
     from dovetail.agents.engines import Engine
     from dovetail.domain.cluster import Cluster
-    from dovetail.domain.group_waits import GroupWaits
+    from dovetail.domain.objective import Objective
     from dovetail.domain.trace import Trace
     from dovetail.evaluation.standing import Unseen
-    from dovetail.evaluation.unseen import Draws
+    from dovetail.evaluation.unseen import AgainstSlurm, Draws
     from dovetail.policies.policy import Policy
 
 RIVALS = "saf,saf+none,sjf,sjf+none,unicep,f1,wfp3,qssf,slurm-multifactor,fcfs"
@@ -86,6 +86,16 @@ def evaluate(
     ] = 1,
     engine: EngineOption = "local",
     address: AddressOption = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            "--objective",
+            metavar="LIST",
+            help="What is wanted, by weight: wait=1,tail=0.5. Default: what the policy was "
+            "trained for.",
+            show_default=False,
+        ),
+    ] = None,
     promises: PromisesOption = "",
     seed: SeedOption = 1,
     jobs: JobsOption = None,
@@ -95,8 +105,9 @@ def evaluate(
     """Compare a learned policy with heuristics on the last tenth of a trace.
 
     Twice: on the whole tenth, each policy finding the cluster as it left it itself, and on windows
-    of it that start from the same state for all. Then who gains and who pays, by size and run time
-    of jobs, QOS, account and user, against Slurm's own order.
+    of it that start from the same state for all. Then against Slurm's own order: who gains and who
+    pays, by size and run time of jobs, QOS, account and user, and how the policy stands by its
+    objective.
 
     \b
     Example:
@@ -104,22 +115,27 @@ def evaluate(
     """
     refuse_bad_targets(json=json)
     from dovetail import api
+    from dovetail.agents.aim import USUAL
     from dovetail.agents.engines import ENGINES
     from dovetail.cli.files import write_json
     from dovetail.cli.inputs import open_trace
     from dovetail.cli.screen import results, warn_of_compiling
     from dovetail.cli.who_pays import print_promises
+    from dovetail.domain.objective import Objective
     from dovetail.domain.promises import Promises
     from dovetail.evaluation.unseen import Draws, kinds_known
     from dovetail.policies.learned.arrays_file import Card
     from dovetail.policies.learned.checkpoint import load_checkpoint
     from dovetail.policies.policy import Policy, checkpoint_folder
+    from dovetail.policies.trained_objective import objective_of
     from dovetail.prediction.knowledge import Knowledge
 
     players = _PlayedBy(workers, ENGINES[engine](address))
     asked = Promises.parse(promises)
+    wanted = None if objective is None else Objective.parse(objective)
     folder = checkpoint_folder(model) or Path(model)
     card = Card(folder, load_checkpoint(folder).card)
+    wanted = wanted or objective_of(card.content) or USUAL
     site = api.load_cluster(cluster)
     history = open_trace(trace, site, jobs, load, seed=card.whole("config", "seed"))
     kinds = kinds_known(history) if estimates is None else estimates.split(";")
@@ -132,10 +148,11 @@ def evaluate(
     for kind in kinds:
         draws = Draws(history, kind.strip(), seed, seeds, knowledge)
         found = _measure(history, site, policies, draws, windows, length, players)
-        everything[draws.spec] = _plain(found)
+        everything[draws.spec] = _plain(found, wanted)
         _tell(found, draws, policies[0])
+        typer.echo(standing_by(wanted, found.slurm))
         if asked:
-            print_promises(results(), asked.check(found.groups))
+            print_promises(results(), asked.check(found.slurm.groups, found.slurm.used))
     typer.echo(
         "ratios: the first policy to this one, below 1 the first is better, with 95 % intervals; "
         "the bound is that of these jobs alone on an idle cluster"
@@ -156,7 +173,7 @@ class _Found(NamedTuple):
     """All that is measured under one kind of estimates."""
 
     parts: dict[str, Unseen]
-    groups: tuple[GroupWaits, ...]
+    slurm: AgainstSlurm
 
 
 def _measure(
@@ -169,7 +186,7 @@ def _measure(
     players: _PlayedBy,
 ) -> _Found:
     from dovetail.cli.screen import progress_bar
-    from dovetail.evaluation.unseen import evaluate_unseen, first_unseen, who_pays
+    from dovetail.evaluation.unseen import against_slurm, evaluate_unseen, first_unseen
     from dovetail.evaluation.warm_windows import evaluate_windows
 
     with progress_bar(f"replaying {len(history):,} jobs") as report:
@@ -184,7 +201,7 @@ def _measure(
                 history, site, policies, draws, first, windows, length, report,
                 **players._asdict(),
             )  # fmt: skip
-    return _Found(parts, who_pays(history, site, policies[0], draws))
+    return _Found(parts, against_slurm(history, site, policies[0], draws))
 
 
 def _tell(found: _Found, draws: Draws, policy: Policy) -> None:
@@ -198,14 +215,33 @@ def _tell(found: _Found, draws: Draws, policy: Policy) -> None:
     for name, part in found.parts.items():
         _show(part, _TITLES[name].format(jobs=part.jobs, groups=part.groups))
     results().print("who gains, who pays: waits under slurm-multifactor and under the first policy")
-    results().print(group_table(found.groups))
+    results().print(group_table(found.slurm.groups))
 
 
-def _plain(found: _Found) -> dict[str, Any]:
+def standing_by(objective: Objective, slurm: AgainstSlurm) -> str:
+    """By how much the policy is better than Slurm's own order, and what that is made of."""
+    better = objective.improvement(slurm.before, slurm.after)
+    changes = objective.changes(slurm.before, slurm.after)
+    parts = ", ".join(f"{name} {change:+.1%}" for name, change in changes.items())
+    word = "better" if better >= 0 else "worse"
+    return (
+        f"by the objective {objective}: {abs(better):.1%} {word} than slurm-multifactor ({parts})"
+    )
+
+
+def _plain(found: _Found, objective: Objective) -> dict[str, Any]:
     from dataclasses import asdict
 
     parts = {name: asdict(part) for name, part in found.parts.items()}
-    return {**parts, "who_pays": [asdict(group) for group in found.groups]}
+    slurm = found.slurm
+    stands = {
+        "weights": str(objective),
+        "improvement": objective.improvement(slurm.before, slurm.after),
+        "slurm": slurm.before,
+        "policy": slurm.after,
+    }
+    groups = [asdict(group) for group in slurm.groups]
+    return {**parts, "who_pays": groups, "objective": stands}
 
 
 def _show(found: Unseen, title: str) -> None:

@@ -70,6 +70,16 @@ def train(
             "too), limit, noisy:SIGMA or exact.",
         ),
     ] = "predicted",
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            "--objective",
+            metavar="LIST",
+            help="What is wanted, by weight: wait, slowdown, tail (95th percentile of waits), "
+            "makespan, utilisation. PPO learns by wait and slowdown alone.",
+            show_default="wait=1,slowdown=1",
+        ),
+    ] = None,
     promises: Annotated[
         str | None,
         typer.Option(
@@ -131,6 +141,8 @@ def train(
     \b
     Example:
       dovetail train --trace history.parquet --cluster cluster.toml --workers 2 --out model
+      dovetail train --objective wait=1,tail=0.5,utilisation=10 --promises size_p95=10% \\
+          --trace history.parquet --cluster cluster.toml --out model
       dovetail train --agent rltune --base fcfs --metric bsld --trace history.parquet \\
           --cluster cluster.toml --out model       (watch: tensorboard --logdir model/logs)
       dovetail evaluate model history.parquet --cluster cluster.toml
@@ -144,7 +156,7 @@ def train(
     settings = {
         "epochs": epochs, "length": length, "family": family, "base": base, "metric": metric,
         "features": features, "start": start, "estimates": estimates, "promises": promises,
-        "seed": seed,
+        "objective": objective, "seed": seed,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
     config = chosen.configure({**given, **chosen.parse_settings(more or ())})

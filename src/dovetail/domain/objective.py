@@ -60,6 +60,10 @@ class Objective:
                 raise ConfigError(f"objective {part!r}, expected {key}=WEIGHT") from None
         return cls(**weights)
 
+    def __str__(self) -> str:
+        """As `parse` reads it."""
+        return ",".join(f"{key}={value:g}" for key, value in asdict(self).items() if value)
+
     def cost(self, baseline: Mapping[str, float], candidate: Mapping[str, float]) -> float:
         """Weighted mean of the logarithms of ratios to the baseline; below 0: better than it.
 
@@ -73,6 +77,17 @@ class Objective:
             if weight > 0
         ]
         return math.fsum(terms) / math.fsum(weights.values())
+
+    def changes(
+        self, baseline: Mapping[str, float], candidate: Mapping[str, float]
+    ) -> dict[str, float]:
+        """What is weighed, each by what part it grew: 0.1, ten per cent more."""
+        found = {}
+        for key, weight in asdict(self).items():
+            if weight > 0:
+                ratio = _log_ratio(key, baseline[MEASURED[key]], candidate[MEASURED[key]])
+                found[key] = math.expm1(-ratio if key == "utilisation" else ratio)
+        return found
 
     def improvement(self, baseline: Mapping[str, float], candidate: Mapping[str, float]) -> float:
         """By what part the candidate is better: 0.3, thirty per cent; below 0, worse."""

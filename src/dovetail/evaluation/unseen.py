@@ -15,6 +15,7 @@ import numpy as np
 
 from dovetail.agents.engines import Engine
 from dovetail.agents.history import UNSEEN
+from dovetail.agents.outcomes import part_summary
 from dovetail.agents.players import LocalPlayers, Playable, Task
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
@@ -124,6 +125,37 @@ def kinds_known(trace: Trace) -> list[str]:
 GROUPED = ("size", "run_time", "qos", "account", "user")
 
 
+class AgainstSlurm(NamedTuple):
+    """The last part under Slurm's own order and under a policy."""
+
+    groups: tuple[GroupWaits, ...]  # waits by every known group
+    before: dict[str, float]  # what an objective weighs, under the names of `summary`
+    after: dict[str, float]
+
+    @property
+    def used(self) -> tuple[float, float]:
+        """Utilisation under both."""
+        return self.before["gpu_utilization"], self.after["gpu_utilization"]
+
+
+def against_slurm(
+    trace: Trace,
+    cluster: Cluster,
+    policy: Policy,
+    draws: Draws,
+    share: float = UNSEEN,
+    baseline: Policy = SLURM,
+) -> AgainstSlurm:
+    """Replay the whole trace under both and look at the last part."""
+    before, after = (
+        Run(trace, cluster, one, draws.of(one)[0]).replay() for one in (baseline, policy)
+    )
+    first = first_unseen(trace, share)
+    unseen = np.arange(len(trace)) >= first
+    groups = group_waits(trace.jobs, before.wait, after.wait, GROUPED, unseen)
+    return AgainstSlurm(groups, part_summary(before, first), part_summary(after, first))
+
+
 def who_pays(
     trace: Trace,
     cluster: Cluster,
@@ -133,11 +165,7 @@ def who_pays(
     baseline: Policy = SLURM,
 ) -> tuple[GroupWaits, ...]:
     """Waits of the last part by every known group, under Slurm's own order and a policy."""
-    before, after = (
-        Run(trace, cluster, one, draws.of(one)[0]).replay().wait for one in (baseline, policy)
-    )
-    unseen = np.arange(len(trace)) >= first_unseen(trace, share)
-    return group_waits(trace.jobs, before, after, GROUPED, unseen)
+    return against_slurm(trace, cluster, policy, draws, share, baseline).groups
 
 
 def first_unseen(trace: Trace, share: float = UNSEEN) -> int:

@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.objective import Objective
-from dovetail.domain.promises import Promises
+from dovetail.domain.promises import NO_PROMISE, Promises
 from dovetail.files import Untrusted, read_file
 from dovetail.live.model.mode import Mode
 
@@ -46,7 +46,8 @@ class ActConfig:
 
     knob: str = "sitefactor"  # or "priority": frozen, as in the paper
     horizon: int = 1000  # jobs at the head of the order that get a factor
-    hints: bool = False  # pin jobs that start now to the node that the policy chose
+    hints: bool = False  # tell jobs that start now where the policy would have them
+    hint_by: str = "node"  # that very node; "features": any node with GPUs of its type
     speeds: str = ""  # a cluster file whose [speed] and [kind_speed.KIND] hold; empty: all alike
     partitions: tuple[str, ...] = ()  # only these; empty: all
     exclude_partitions: tuple[str, ...] = ()  # jobs of these are left alone
@@ -57,6 +58,8 @@ class ActConfig:
     def __post_init__(self) -> None:
         if self.knob not in ("sitefactor", "priority"):
             raise ConfigError(f"act.knob is {self.knob!r}, expected sitefactor or priority")
+        if self.hint_by not in ("node", "features"):
+            raise ConfigError(f"act.hint_by is {self.hint_by!r}, expected node or features")
         _above("act.horizon", self.horizon, 0)
 
 
@@ -209,9 +212,15 @@ class LiveConfig:
             if getattr(self.objective, what) > 0.0:
                 raise ConfigError(
                     f"objective.{what} is {getattr(self.objective, what):g}, expected 0: a cluster "
-                    "that goes on has none to compare; promises.utilisation is looked at in "
-                    "`dovetail evaluate`, and wait, slowdown and tail are weighed here"
+                    "that goes on has none to compare; wait, slowdown and tail are weighed here, "
+                    "all five by `dovetail train --objective`"
                 )
+        if self.promises.utilisation < NO_PROMISE:
+            raise ConfigError(
+                f"promises.utilisation is {self.promises.utilisation:g}, expected none: a cluster "
+                "that goes on has none to compare, and nothing would enforce it; `dovetail "
+                "evaluate` and `dovetail compare` look at it with --promises utilisation=0"
+            )
         if self.estimates.startswith("predicted:"):
             from dovetail.prediction.request import Request  # spares others Numba
 

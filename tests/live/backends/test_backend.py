@@ -158,9 +158,10 @@ def test_changes_are_made_and_read_back(queue: Cluster, name: str) -> None:
             change(jobs[frozen], Knob.PRIORITY, 9000),
             change(jobs[array], Knob.SITE_FACTOR, 300),
             change(jobs[first], Knob.NODE, "p100-2"),
+            change(jobs[frozen], Knob.FEATURES, "p100"),
         ]
     )
-    assert [result.error for result in results] == [""] * 4
+    assert [result.error for result in results] == [""] * 5
     factors = reader.factors()
     assert factors[first].site == 5000
     assert not factors[first].frozen
@@ -168,10 +169,15 @@ def test_changes_are_made_and_read_back(queue: Cluster, name: str) -> None:
     assert factors[array].site == 300
     after = reader.read()
     assert after.by_id[first].wants == ("p100-2",)
+    assert after.by_id[frozen].features == "p100"
     # All tasks were named, so the array is still one record.
     assert after.by_id[array].tasks == 5
-    (released,) = reader.apply([change(jobs[frozen], Knob.PRIORITY, None)])
+    released, cleared = reader.apply(
+        [change(jobs[frozen], Knob.PRIORITY, None), change(jobs[frozen], Knob.FEATURES, "")]
+    )
     assert released.done
+    assert cleared.done
+    assert reader.read().by_id[frozen].features == ""
     assert not reader.factors()[frozen].frozen
 
 

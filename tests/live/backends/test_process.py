@@ -233,6 +233,10 @@ def test_labels_of_all_kinds_are_sent(label: str) -> None:
         (Knob.NODE, "a1 priority=1"),
         (Knob.NODE, "a1\nshutdown"),
         (Knob.NODE, 1),
+        (Knob.FEATURES, "m40|k80"),
+        (Knob.FEATURES, "m40 priority=1"),
+        (Knob.FEATURES, "m40\nshutdown"),
+        (Knob.FEATURES, None),
     ],
 )
 def test_values_that_slurm_would_misread_are_not_sent(knob: Knob, value: Value) -> None:
@@ -247,6 +251,8 @@ def test_values_that_slurm_would_misread_are_not_sent(knob: Knob, value: Value) 
         (Knob.PRIORITY, None),
         (Knob.NODE, "gpu-1.example"),
         (Knob.NODE, ""),
+        (Knob.FEATURES, "gpu:m40-24g"),
+        (Knob.FEATURES, ""),
     ],
 )
 def test_values_of_all_knobs_are_sent(knob: Knob, value: Value) -> None:

@@ -96,6 +96,27 @@ def test_a_pin_that_did_not_start_the_job_is_taken_off() -> None:
     assert [(c.job, c.after) for c in later if c.knob is Knob.NODE] == [(1, "")]
 
 
+def test_a_feature_that_did_not_start_the_job_is_taken_off_and_an_operators_stays() -> None:
+    hints = {1: Hint(feature="m40"), 2: Hint(feature="m40")}
+    sent = changes_for(Decision((1, 2), hints=hints), snapshot([waiting(1), waiting(2)]),
+                       NOTHING, ACT)  # fmt: skip
+    features = [(c.job, c.before, c.after) for c in sent if c.knob is Knob.FEATURES]
+    assert features == [(1, "", "m40"), (2, "", "m40")]
+    own = held(1, Knob.FEATURES, "m40")
+    queue = snapshot([waiting(1, features="m40"), waiting(2, features="k80")])
+    later = changes_for(Decision(order=(1, 2)), queue, own, ACT)
+    assert [(c.job, c.after) for c in later if c.knob is Knob.FEATURES] == [(1, "")]
+    queue = snapshot([waiting(1, features="k80")])
+    assert not [c for c in changes_for(Decision((1,)), queue, own, ACT) if c.knob is Knob.FEATURES]
+
+
+def test_features_are_put_back_unless_somebody_has_set_others() -> None:
+    touch = LedgerEntry(1, Knob.FEATURES, "", frozenset({"m40"}))
+    (back,) = changes_back((touch,), snapshot([waiting(1, features="m40")]))
+    assert (back.knob, back.after) == (Knob.FEATURES, "")
+    assert changes_back((touch,), snapshot([waiting(1, features="k80")])) == ()
+
+
 def site(job: int, *asked: int) -> LedgerEntry:
     return LedgerEntry(job, Knob.SITE_FACTOR, 0, frozenset(asked))
 

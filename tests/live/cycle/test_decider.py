@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.estimates import Estimates
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle import selection
 from dovetail.live.cycle.decider import Decider
+from dovetail.live.cycle.feature_hints import features_of_types
 from dovetail.live.cycle.queue_window import by_limit, queue_window_of, told_by_limit
-from dovetail.live.model.decision import Decision
+from dovetail.live.model.decision import Decision, Hint
 from dovetail.live.model.snapshot import LiveJob, LiveNode, LivePartition
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.policy import Policy
@@ -148,6 +150,36 @@ def test_a_job_that_starts_now_is_sent_to_the_node_that_the_policy_chose() -> No
     jobs = [*BUSY, waiting(11), waiting(12, gpus=4, limit=99)]
     decision = decide(jobs, act=ActConfig(hints=True))
     assert {job: hint.node for job, hint in decision.hints.items()} == {11: "p100-2"}
+
+
+def test_a_job_that_starts_now_is_sent_to_the_feature_of_the_gpus_that_the_policy_chose() -> None:
+    nodes = [
+        node("p100-1")._replace(features=frozenset({"p100", "rack1", "ib"})),
+        node("p100-2")._replace(features=frozenset({"p100", "ib"})),
+        node("k80-1")._replace(gpu_type="k80", features=frozenset({"ib"})),
+    ]
+    jobs, act = [*BUSY, waiting(11)], ActConfig(hints=True, hint_by="features")
+    assert decide(jobs, ActConfig(hints=True), nodes).hints == {11: Hint("p100-2")}
+    assert decide(jobs, act, nodes).hints == {11: Hint(feature="p100")}
+    assert decide([*BUSY, waiting(11, gpu_type="p100")], act, nodes).hints == {}  # it says so
+    assert decide(jobs, ActConfig(hint_by="features"), nodes).hints == {}
+
+
+def test_a_type_that_no_feature_names_is_no_hint() -> None:
+    nodes = [
+        node("p100-1")._replace(features=frozenset({"ib"})),
+        node("k80-1")._replace(gpu_type="k80", features=frozenset({"ib", "k80&old"})),
+    ]
+    act = ActConfig(hints=True, hint_by="features")
+    assert decide([waiting(11)], act, nodes).hints == {}
+    assert features_of_types(nodes) == {}
+    alike = [node(name)._replace(features=frozenset({"p100"})) for name in ("p100-1", "p100-2")]
+    assert features_of_types(alike) == {}  # all GPUs are of one type: nothing to tell
+
+
+def test_a_way_to_hint_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match="expected node or features"):
+        ActConfig(hint_by="rack")
 
 
 def test_a_job_that_names_its_nodes_is_not_sent_elsewhere() -> None:

@@ -82,6 +82,8 @@ CASES: Mapping[str, tuple[Check, Facts, CheckLevel, str]] = {
     "disk": (host.journal, replace(HEALTHY, journal_free_mb=100), WARNING, "100 MB free"),
     "model": (host.model, replace(HEALTHY, model_problem="no 'saff'"), PROBLEM, "saff"),
     "old model": (host.model, replace(HEALTHY, model_days=91.0), WARNING, "91 days old"),
+    "aim": (host.model, replace(HEALTHY, model_days=1.0, model_objective="tail=1"), OK,
+            "1 days old, trained for tail=1"),
     "young model": (host.model, replace(HEALTHY, model_days=89.0), OK, "89 days old"),
     "port": (host.metrics_port, replace(HEALTHY, port_problem="in use"), WARNING, "in use"),
     "no port": (host.metrics_port, configured(metrics=MetricsConfig(port=0)), OK, "off"),

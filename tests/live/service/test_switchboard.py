@@ -55,6 +55,22 @@ def test_the_kill_switch_is_a_file_and_a_lost_folder_counts_as_on(board: Switchb
     assert Switchboard(board.folder / "gone").stopped
 
 
+def test_a_lost_folder_says_what_it_is_and_names_no_switch_that_is_not_there(
+    board: Switchboard,
+) -> None:
+    assert board.lost == ""
+    board.close()
+    gone = Switchboard(board.folder / "gone")
+    assert gone.lost == (
+        f"{gone.folder}: there is no such run folder; start the daemon, which makes it, or give "
+        "the daemon's --config"
+    )
+    (board.folder / "plain").touch()
+    inside = Switchboard(board.folder / "plain" / "run")
+    assert "cannot be looked into (Not a directory)" in inside.lost
+    assert inside.stopped
+
+
 def test_a_folder_that_others_may_write_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     with pytest.raises(ConfigError, match="chmod 750"):

@@ -51,3 +51,10 @@ def test_short_waits_count_as_ten_minutes() -> None:
 def test_what_no_running_cluster_has_is_refused(what: str) -> None:
     with pytest.raises(ConfigError, match=what):
         from_table(LiveConfig, {"objective": {what: 1.0}}, "a file")
+
+
+def test_a_promise_of_utilisation_that_nothing_would_keep_is_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"promises.utilisation is 0.1, expected none: .* enforce"
+    ):
+        from_table(LiveConfig, {"promises": {"utilisation": 0.1, "size_p95": 0.1}}, "a file")

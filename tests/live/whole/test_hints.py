@@ -37,13 +37,13 @@ def host_of(cluster: Cluster, job: int) -> str:
     return cluster.job(job).get("NodeList", "")
 
 
-def pinned(controller: LiveController, cluster: Cluster) -> tuple[int, str]:
-    """A waiting job, and the node that it was pinned to; Slurm may be quicker now and then."""
+def pinned(controller: LiveController, cluster: Cluster, knob: Knob = Knob.NODE) -> tuple[int, str]:
+    """A waiting job, and where it was sent to; Slurm may be quicker now and then."""
     controller.cycle()  # loads the policy, which may take longer than Slurm waits
     for _ in range(5):
         job = cluster.submit(gpus=1, seconds=600)
         controller.cycle()
-        pins = [each for each in controller.journal.past.actions(job) if each.knob is Knob.NODE]
+        pins = [each for each in controller.journal.past.actions(job) if each.knob is knob]
         if pins:
             return job, str(pins[0].after)
         cluster.cancel(job)
@@ -67,4 +67,26 @@ def test_a_learned_allocators_node_is_where_slurm_starts_the_job(
         job, node = pinned(controller, cluster)
         controller.leave("the test says so")
         assert cluster.job(job)["ReqNodeList"] in ("(null)", "") or host_of(cluster, job) == node
+        assert not controller.owes
+
+
+def test_a_feature_is_where_slurm_starts_the_job_and_is_taken_back(
+    start_cluster: StartCluster, tmp_path: Path
+) -> None:
+    cluster = start_cluster(Options(nodes=SMALL_LAYOUT, scheduler=DEFERRED))
+    alone = cluster.submit(gpus=1, seconds=0.1)
+    until(lambda: host_of(cluster, alone).startswith("k80"), "Slurm alone takes the small node")
+    policy = str(trained_allocator(tmp_path / "pair"))
+    act = ActConfig(hints=True, hint_by="features")
+    with steering(cluster, tmp_path, policy=policy, act=act) as controller:
+        job, feature = pinned(controller, cluster, Knob.FEATURES)
+        assert feature == "p100"
+        until(lambda: cluster.states()[job] == "RUNNING", "it runs")
+        assert host_of(cluster, job).startswith("p100")
+        assert cluster.job(job)["ReqNodeList"] in ("(null)", "")
+        cluster.cancel(job)
+        job, feature = pinned(controller, cluster, Knob.FEATURES)
+        controller.leave("the test says so")
+        left = cluster.job(job)["Features"]
+        assert left in ("(null)", "") or host_of(cluster, job).startswith(feature)
         assert not controller.owes

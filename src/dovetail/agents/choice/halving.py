@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.agents.aim import USUAL, clear_lead
 from dovetail.agents.choice.candidates import (
     PolicyCandidate,
     beliefs,
@@ -28,7 +29,6 @@ from dovetail.agents.choice.candidates import (
 from dovetail.agents.choice.cells import CellsOfSite
 from dovetail.agents.players import Players
 from dovetail.agents.replays import (
-    AHEAD,
     Measured,
     Score,
     mean_score,
@@ -36,6 +36,7 @@ from dovetail.agents.replays import (
     worse_score,
 )
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.objective import Objective
 
 SLURM = "slurm-multifactor"
 """Whose order promises are measured by."""
@@ -83,12 +84,7 @@ class PolicyChoice:
             "estimates": self.best.estimates,
             "limits": self.best.limits,
             "table": [
-                {
-                    "candidate": str(candidate),
-                    "wait": math.expm1(score.wait),
-                    "bsld": math.expm1(score.bsld),
-                }
-                for candidate, score in self.table
+                {"candidate": str(candidate), **score.facts()} for candidate, score in self.table
             ],
         }
 
@@ -102,8 +98,10 @@ class _Race:
         players: Players,
         rival: PolicyCandidate,
         report: Callable[[ChoiceProgress], None],
+        aim: Objective,
     ) -> None:
         self.cells, self.players, self.rival, self.report = cells, players, rival, report
+        self.aim = aim
         self.found: dict[tuple[PolicyCandidate, int], Measured] = {}
         self.best, self.planned = rival, 0
 
@@ -127,7 +125,7 @@ class _Race:
             self.report(ChoiceProgress(len(self.found), self.planned, self.best))
         # Of candidates that make the same of every cell, the first one stands for all.
         scores = {one: self.score(one, numbers) for one in entered}
-        alike = {(score.wait, score.bsld): one for one, score in reversed(scores.items())}
+        alike = {score.weighed: one for one, score in reversed(scores.items())}
         ranked = sorted(alike.values(), key=lambda one: scores[one].gain)
         self.best = ranked[0]
         return ranked
@@ -148,8 +146,9 @@ class _Race:
             own = [number for number in site.numbers if number in set(numbers)]
             ours = [self.found[candidate, number] for number in own]
             theirs = [self.found[self.rival, number] for number in own]
-            blocks.append(mean_score([a.against(b) for a, b in zip(ours, theirs, strict=True)]))
-            totals.append(total_score(ours, theirs))
+            pairs = zip(ours, theirs, strict=True)
+            blocks.append(mean_score([a.against(b, self.aim) for a, b in pairs]))
+            totals.append(total_score(ours, theirs, self.aim))
         found = worse_score(mean_score(blocks), mean_score(totals))
         if math.isnan(found.wait):
             raise NoQueueError(
@@ -165,14 +164,15 @@ def choose(
     players: Players,
     report: Callable[[ChoiceProgress], None] = lambda progress: None,
     promised: float = math.inf,
+    aim: Objective = USUAL,
 ) -> PolicyChoice:
-    """The best candidate; `players` hold the cells.
+    """The best candidate by what is aimed at; `players` hold the cells.
 
     promised: by what part a size class's 95th percentile may grow against Slurm's own order. It is
     a constraint: who breaks it is no candidate, however short the mean wait; Slurm's order never
     does.
     """
-    race = _Race(cells, players, reference(estimates), report)
+    race = _Race(cells, players, reference(estimates), report, aim)
     everywhere = [number for site in cells for number in site.numbers]
     few = max(1, EARLY // len(cells))
     some = [number for site in cells for number in _spread(site.numbers, few)]
@@ -188,7 +188,7 @@ def choose(
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
     usual = [one for one in ranked if one in set(heuristics(estimates))]
     plain = race.rival if race.rival in usual else usual[0]  # SAF may break a promise
-    clearly = table[0][1].gain <= -AHEAD  # scores are against the reference
+    clearly = table[0][1].gain <= -clear_lead(aim)  # scores are against the reference
     return PolicyChoice(ranked[0] if clearly else plain, table)
 
 
@@ -197,19 +197,20 @@ def choose_limits(
     chosen: PolicyCandidate,
     players: Players,
     report: Callable[[ChoiceProgress], None] = lambda progress: None,
+    aim: Objective = USUAL,
 ) -> PolicyCandidate:
     """The same, with how far it believes limits where it is told these.
 
     cells: of sites whose jobs have limits. As they are, unless less belief is clearly ahead.
     """
     believed, *others = beliefs(chosen)
-    race = _Race(cells, players, believed, report)
+    race = _Race(cells, players, believed, report, aim)
     everywhere = [number for site in cells for number in site.numbers]
     try:
         best = race.rank(others, everywhere)[0]
     except NoQueueError:  # at other sites they do
         return chosen
-    if race.score(best, everywhere).gain > -AHEAD:
+    if race.score(best, everywhere).gain > -clear_lead(aim):
         return chosen
     told = best.estimates
     # What is learned from limits is held against limits that are believed as far.

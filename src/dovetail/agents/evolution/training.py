@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.agents.aim import MEASURES, USUAL_TEXT, aim_of
 from dovetail.agents.choice.candidates import POWERS, PolicyCandidate
 from dovetail.agents.choice.cells import LONGEST, CellConfig, validation_cells
 from dovetail.agents.evolution.search import Evolution
@@ -45,6 +46,7 @@ class TrainingConfig:
     replays: int = 12  # of each site
     length: int = 20_000  # jobs of a replay
     estimates: str = "predicted"
+    objective: str = USUAL_TEXT  # what is wanted, by weight
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     spread: float = 0.5  # of the family's scales
     validate_every: int = 4
@@ -54,6 +56,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         FAMILIES[self.family]
+        aim_of(self.objective)
         promised_tail(self.promises)
         for name in ("epochs", "batch", "replays", "length", "validate_every", "patience"):
             if getattr(self, name) < 1:
@@ -101,7 +104,8 @@ def learn(lesson: Lesson, config: TrainingConfig) -> Checkpoint:
     every = [*chain(*drawn), *chain(*judged)]
     with lesson.engine(every, lesson.workers) as players:
         rivals = players.play([(number, choice) for number in range(len(every))])
-    replays = [Replay(cell, rival) for cell, rival in zip(every, rivals, strict=True)]
+    aim = aim_of(config.objective)
+    replays = [Replay(cell, rival, aim) for cell, rival in zip(every, rivals, strict=True)]
     counts = [len(of_site) for of_site in drawn]
     sites = [history.site for history in lesson.histories]
     about = {**facts("evolution", config, sites), "start": str(choice)}
@@ -140,7 +144,8 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         # In units of the family's scales, so that one spread suits all numbers.
         start = start_at(self.family, choice) / self.family.scale
         self.search = Evolution(start, config.spread, config.population, config.seed)
-        self.best = Score(math.inf, math.inf)
+        self.aim = aim_of(config.objective)
+        self.best = Score.of(self.aim, [math.inf] * len(MEASURES))
 
     @property
     def mean(self) -> Floats:
@@ -154,12 +159,13 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         about = saved.about
         with refuse_damage(saved.path):
             self.epoch, self.stale = int(about["epoch"]), int(about["stale"])
-            wait, bsld, tails = about["best"]
-            self.best = Score(float(wait), float(bsld), tuple(map(float, tails)))
+            values, tails = about["best"]
+            self.best = Score.of(self.aim, [*map(float, values)], tuple(map(float, tails)))
         return True
 
     def save(self) -> None:
-        about = {"epoch": self.epoch, "best": astuple(self.best), "stale": self.stale}
+        best = (self.best.values, self.best.tails)
+        about = {"epoch": self.epoch, "best": best, "stale": self.stale}
         save_search(self.folder, self.search, {"facts": self.facts, **about})
 
     def learn(self) -> float:
@@ -184,8 +190,7 @@ class _EvolutionRun(TrainingRun[EvolutionProgress]):
         if not score.loss < self.best.loss and self.epoch > 0:
             return False
         self.best = score
-        validation = {"wait": math.expm1(score.wait), "bsld": math.expm1(score.bsld)}
-        card = {**self.facts, "epoch": self.epoch, "validation": validation}
+        card = {**self.facts, "epoch": self.epoch, "validation": score.facts()}
         arrays = {"weights": self.mean}
         save_checkpoint(self.folder, Checkpoint(self.config.family, arrays, card, self.estimates))
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dovetail.agents.aim import USUAL_TEXT, aim_of, refuse_unlearnt
 from dovetail.agents.choice.cells import LONGEST
 from dovetail.agents.ppo.config import PpoConfig
 from dovetail.agents.promised import promised_tail
@@ -29,6 +30,7 @@ class RltuneConfig:
     windows: int = 256  # to draw episodes from
     environments: int = 50  # played side by side
     estimates: str = "predicted"
+    objective: str = USUAL_TEXT  # what is wanted, by weight
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     dense: float = 0.0  # share of the reward charged as waiting passes; 0: as published
     ppo: PpoConfig = PpoConfig()  # noqa: RUF009 - it is frozen
@@ -38,6 +40,7 @@ class RltuneConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        refuse_unlearnt("rltune", aim_of(self.objective))
         promised_tail(self.promises)
         for name in (
             "epochs", "episodes_per_epoch", "length", "windows", "environments",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dovetail.agents.aim import USUAL, USUAL_TEXT, aim_of, refuse_unlearnt
 from dovetail.agents.choice.cells import LONGEST
 from dovetail.agents.ppo.config import PpoConfig
 from dovetail.agents.promised import promised_tail
@@ -40,6 +41,7 @@ class SelectorAllocatorSettings:
     windows: int = 192  # to draw episodes from
     environments: int = 30  # played side by side
     estimates: str = "predicted"
+    objective: str = USUAL_TEXT  # what is wanted, by weight
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     ppo: PpoConfig = PpoConfig(actor_rate=1e-3)  # noqa: RUF009 - it is frozen
     validate_every: int = 3  # epochs
@@ -48,6 +50,7 @@ class SelectorAllocatorSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        refuse_unlearnt("selector-allocator", aim_of(self.objective))
         promised_tail(self.promises)
         for name in (
             "imitated", "imitation_passes", "epochs", "episodes_per_epoch", "length", "windows",
@@ -73,7 +76,18 @@ class SelectorAllocatorSettings:
 
     @property
     def weights(self) -> RewardWeights:
-        return RewardWeights(self.wait, self.turnaround, self.bsld, self.utilisation)
+        """Of the shared reward: as the objective says, or as is set here, not both."""
+        own = RewardWeights(self.wait, self.turnaround, self.bsld, self.utilisation)
+        aim = aim_of(self.objective)
+        if aim == USUAL:
+            return own
+        if own != RewardWeights(0.5, 0.0, 0.5, 0.0):
+            raise ConfigError(
+                f"objective is {self.objective!r}, and the weights of the reward (wait, "
+                "turnaround, bsld, utilisation) are set, too: give one of them"
+            )
+        whole = aim.wait + aim.slowdown
+        return RewardWeights(aim.wait / whole, 0.0, aim.slowdown / whole, 0.0)
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -48,7 +48,4 @@ def _loss(score: Score) -> float:
 
 
 def _facts(scores: Mapping[str, Score]) -> dict[str, dict[str, float]]:
-    return {
-        name: {"loss": _loss(score), "wait": math.expm1(score.wait), "bsld": math.expm1(score.bsld)}
-        for name, score in scores.items()
-    }
+    return {name: {"loss": _loss(score), **score.facts()} for name, score in scores.items()}

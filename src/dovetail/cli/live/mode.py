@@ -33,6 +33,8 @@ def live_mode(
         raise ConfigError(f"mode {mode!r}: expected one of {', '.join(names)}")
     who = getpass.getuser()
     board = Switchboard(Path(daemon_config(config).run_dir))
+    if Mode(mode) is Mode.ACTIVE and board.lost:
+        raise ConfigError(board.lost)
     if Mode(mode) is Mode.ACTIVE and board.stopped:
         raise ConfigError(
             f"the kill switch is on: rm {board.folder / 'stop'} first, then ask for active again"

@@ -31,12 +31,13 @@ def live_status(
     board = Switchboard(Path(daemon_config(config).run_dir))
     status = board.status()
     running = board.wake() if status is None else _alive(status)
+    killed = board.stopped and not board.lost
     if as_json:
-        typer.echo(json.dumps({"running": running, "killed": board.stopped, **(status or {})}))
+        typer.echo(json.dumps({"running": running, "killed": killed, **(status or {})}))
     elif status is None:
         typer.echo(f"no daemon has run on {board.folder} yet")
     else:
-        _show(status, running, board.stopped)
+        _show(status, running, killed)
     if not running:
         raise typer.Exit(NOT_RUNNING)
 
@@ -57,6 +58,10 @@ def _alive(status: dict[str, Any]) -> bool:
     return True
 
 
+def _aim(status: dict[str, Any]) -> str:
+    return f", trained for {status['trained_for']}" if status.get("trained_for") else ""
+
+
 def _show(status: dict[str, Any], running: bool, stopped: bool) -> None:
     from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, facts, results
@@ -68,6 +73,7 @@ def _show(status: dict[str, Any], running: bool, stopped: bool) -> None:
             [
                 ("daemon", "running" if running else "NOT running"),
                 ("mode", f"{status.get('mode')}" + (", kill switch ON" if stopped else "")),
+                ("policy", f"{status.get('policy')}{_aim(status)}"),
                 ("last cycle", f"{ago:.0f} s ago"),
                 ("it said", f"{status.get('sentence')}"),
             ]

@@ -20,7 +20,8 @@ from operator import itemgetter
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.assignment import assign
 from dovetail.live.ledger import LedgerView
-from dovetail.live.model.decision import Change, Decision, Knob
+from dovetail.live.ledger.restore import set_since
+from dovetail.live.model.decision import Change, Decision, Hint, Knob
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import LiveJob, Snapshot
 
@@ -36,7 +37,7 @@ def changes_for(
     config: ActConfig,
     priorities: Mapping[int, int],
 ) -> tuple[Change, ...]:
-    """What brings the queue into the decided order, and nodes that jobs are pinned to.
+    """What brings the queue into the decided order, and where jobs are sent.
 
     priorities: what Slurm alone would give each job.
     """
@@ -55,7 +56,7 @@ def changes_for(
         for job, has in now.items()
         if wanted[job] != has
     ]
-    return (*changes, *_pins(decision, snapshot, own))
+    return (*changes, *_hints(decision, snapshot, own))
 
 
 def competitors(snapshot: Snapshot, ours: Set[int]) -> list[int]:
@@ -95,14 +96,16 @@ def _change(
     return Change(job.id, job.label, knob, before, wanted - given, reason)
 
 
-def _pins(decision: Decision, snapshot: Snapshot, own: LedgerView) -> list[Change]:
-    """Nodes for jobs that start now; a job that is pinned and still waits is let go."""
+def _hints(decision: Decision, snapshot: Snapshot, own: LedgerView) -> list[Change]:
+    """Where jobs that start now should; a job that was sent there and still waits is let go."""
     changes = []
-    pinned = own.nodes()
-    for job in decision.order if pinned or decision.hints else ():
-        had, hint = pinned.get(job, ""), decision.hints.get(job)
-        wish = hint.node if hint is not None else ""
-        if wish != had:
+    sent = {knob: own.hinted(knob) for knob in (Knob.NODE, Knob.FEATURES)}
+    for number in decision.order if any(sent.values()) or decision.hints else ():
+        job, hint = snapshot.by_id[number], decision.hints.get(number) or Hint()
+        for knob, wish in ((Knob.NODE, hint.node), (Knob.FEATURES, hint.feature)):
+            had = sent[knob].get(number, "")
+            if wish == had or (knob is Knob.FEATURES and set_since(job, {had})):
+                continue
             reason = f"it fits on {wish} now" if wish else "it did not start where it was sent"
-            changes.append(Change(job, snapshot.by_id[job].label, Knob.NODE, had, wish, reason))
+            changes.append(Change(number, job.label, knob, had, wish, reason))
     return changes

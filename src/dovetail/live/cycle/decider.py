@@ -19,6 +19,7 @@ import numpy as np
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
+from dovetail.live.cycle.feature_hints import features_of_types
 from dovetail.live.cycle.gpu_speeds import speeds_in
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
 from dovetail.live.cycle.selection import JobSelection
@@ -85,6 +86,8 @@ class Decider:
         order = tuple(ranked) if near is None else tuple(job for job in ranked if job in near)
         reasons = self._reasons(ids, scores, may, len(snapshot.pending))
         hints = _hints(simulation, started, queue, snapshot, may) if self.config.hints else {}
+        if self.config.hint_by == "features":
+            hints = by_features(hints, snapshot)
         return self._decision(
             order,
             with_row.difference(order),
@@ -197,6 +200,19 @@ def _hints(
             node = queue.cluster.nodes[parts["node"][runs["part_first"][row]]]
             hints[job.id] = Hint(node=node.name)
     return hints
+
+
+def by_features(hints: Mapping[int, Hint], snapshot: Snapshot) -> dict[int, Hint]:
+    """Any node with GPUs of the same type instead of one node; nothing where no feature says so."""
+    features = features_of_types(snapshot.nodes) if hints else {}
+    types = {node.name: node.gpu_type for node in snapshot.nodes} if features else {}
+    wished = {job: features.get(types.get(hint.node, ""), "") for job, hint in hints.items()}
+    return {
+        job: Hint(feature=feature)
+        for job, feature in wished.items()
+        # Who asks for a type of GPU has said it already.
+        if feature and not snapshot.by_id[job].gpu_type
+    }
 
 
 def near_the_head(

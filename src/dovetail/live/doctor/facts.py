@@ -16,7 +16,7 @@ from pathlib import Path
 from dovetail.domain.errors import DovetailError
 from dovetail.live.backends import BACKENDS
 from dovetail.live.backends.base import BackendError
-from dovetail.live.backends.slurm.process import Commands
+from dovetail.live.backends.slurm.process import Commands, advice_on, first_complaint
 from dovetail.live.config import LiveConfig, MetricsConfig, load_config
 from dovetail.live.model.snapshot import Snapshot
 from dovetail.slurm.show import settings_of
@@ -37,6 +37,7 @@ class Facts:
     programs: Mapping[str, str | None] = field(default_factory=dict)
     version: str = ""  # as in "slurm 25.11.7"
     ping_problem: str = ""
+    ping_advice: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     admin_level: str = ""  # Operator, Administrator, None; empty: not known
     submit_script: str | None = ""  # text of job_submit.lua; None: cannot be read
@@ -54,6 +55,7 @@ class Facts:
     journal_free_mb: float = float("inf")
     model_problem: str = ""
     model_days: float | None = None  # None: a policy without a training
+    model_objective: str = ""  # what it was trained for, if its card says it
     port_problem: str = ""
     table_problem: str = ""  # of the plug-in's table, where that is used
 
@@ -82,6 +84,7 @@ def look_around(facts: Facts) -> Facts:
         journal_free_mb=_free_mb(journal.parent),
         model_problem=model_problem,
         model_days=model_days,
+        model_objective="" if model_days is None else _trained_for(config.policy),
         port_problem=_port_taken(config.metrics),
         table_problem=_not_writable(Path(config.slurm.plugin_table).parent)
         if config.slurm.backend == "plugin"
@@ -100,7 +103,8 @@ def _asked_slurm(facts: Facts) -> Facts:
     ping = _said(commands, "scontrol", "ping")
     if " is UP" not in ping:
         # Every other question would hang for 9 s.
-        return replace(facts, ping_problem=" ".join(ping.split()) or "no answer")
+        said = first_complaint(ping) or "no answer"
+        return replace(facts, ping_problem=said, ping_advice=advice_on(ping))
     settings = settings_of(_said(commands, "scontrol", "show", "config"))
     level = ("show", "user", facts.user, "format=AdminLevel")
     facts = replace(
@@ -205,6 +209,13 @@ def _model(policy: str) -> tuple[str, float | None]:
         return "", (time.time() - (folder / "policy.npz").stat().st_mtime) / 86_400
     except (DovetailError, OSError) as error:
         return str(error), None
+
+
+def _trained_for(policy: str) -> str:
+    from dovetail.policies.trained_objective import trained_objective
+
+    found = trained_objective(policy)
+    return "" if found is None else str(found)
 
 
 def _user() -> str:

@@ -79,7 +79,8 @@ def model(facts: Facts) -> Checkup:
             "it would not be used",
             "train it again on newer history, or raise guardrails.model_days",
         )
-    return ok(name, f"{policy}: loads, {facts.model_days:.0f} days old")
+    aim = f", trained for {facts.model_objective}" if facts.model_objective else ""
+    return ok(name, f"{policy}: loads, {facts.model_days:.0f} days old{aim}")
 
 
 def metrics_port(facts: Facts) -> Checkup:

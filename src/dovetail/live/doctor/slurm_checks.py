@@ -57,7 +57,11 @@ def controller(facts: Facts) -> Checkup:
     name = "controller"
     if facts.ping_problem:
         return problem(
-            name, facts.ping_problem, "start slurmctld; check SLURM_CONF, munge, the network"
+            name,
+            facts.ping_problem,
+            facts.ping_advice
+            if "slurm.conf" in facts.ping_advice
+            else "start slurmctld; check SLURM_CONF, munge, the network",
         )
     return ok(name, "answers")
 

@@ -16,7 +16,11 @@ WORDS = {
     Knob.SITE_FACTOR: "SiteFactor",
     Knob.PRIORITY: "Priority",
     Knob.NODE: "ReqNodeList",
+    Knob.FEATURES: "Features",
 }
+TEXTS = (Knob.NODE, Knob.FEATURES)
+"""Knobs whose values are text; empty: not set."""
+
 RELEASE = "release"
 """Gives a frozen priority back; in the file a word of its own."""
 
@@ -35,7 +39,7 @@ def knob_of(word: str) -> Knob:
 
 def value_of(word: str, text: str) -> Value:
     """The value of a knob by its word; None: not known, or Slurm's own."""
-    if _KNOBS[word] is Knob.NODE:
+    if _KNOBS[word] in TEXTS:
         return text
     return int(text) if text else None
 

@@ -95,16 +95,17 @@ class LedgerView:
                 found[job.id] = before
         return found
 
-    def nodes(self) -> dict[int, str]:
-        """The nodes that we pinned jobs to."""
-        held = self.held(Knob.NODE)
-        return {job: node for job, node in held.items() if isinstance(node, str) and node}
+    def hinted(self, knob: Knob) -> dict[int, str]:
+        """The nodes, or features, that we sent jobs to."""
+        return {
+            job: text for job, text in self.held(knob).items() if isinstance(text, str) and text
+        }
 
 
 def value_in(snapshot: Snapshot, job: int, knob: Knob) -> Value:
     """What somebody has set of a waiting job, as Slurm shows it; None: nothing, or not shown."""
     factor = snapshot.factors.get(job)
-    if factor is None or knob is Knob.NODE:
+    if factor is None or knob in (Knob.NODE, Knob.FEATURES):
         return None
     if knob is Knob.PRIORITY:
         return factor.priority if factor.frozen else None

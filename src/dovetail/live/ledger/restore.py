@@ -8,19 +8,19 @@
 >>> str(restore(backend, [entry], backend.read(), backend.apply))
 '1 jobs put back, 0 needed nothing'
 
-A site factor goes back to 0, a frozen job is released to Slurm's own factors, a pin is taken off.
+A site factor goes back to 0, a frozen job is released to Slurm's own factors, hints are taken off.
 Jobs that an operator has set since then are his, and jobs that Slurm has forgotten need nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail.live.backends.base import Backend
 from dovetail.live.ledger.entry import Key, LedgerEntry
 from dovetail.live.ledger.ledger import SHOWN
-from dovetail.live.model.decision import UNDO, Change, Knob, Result
+from dovetail.live.model.decision import UNDO, Change, Knob, Result, Value
 from dovetail.live.model.first_factor import first_factor
 from dovetail.live.model.snapshot import Factor, LiveJob, Snapshot
 
@@ -134,7 +134,14 @@ def _back(touch: LedgerEntry, job: LiveJob, snapshot: Snapshot) -> list[Change]:
         return [Change(job.id, job.label, touch.knob, touch.held, 0, UNDO)]
     if not job.pending:
         return []  # where it runs cannot be changed any more
+    if touch.knob is Knob.FEATURES and set_since(job, touch.asked):
+        return []
     return [Change(job.id, job.label, touch.knob, touch.held, touch.before, UNDO)]
+
+
+def set_since(job: LiveJob, asked: Collection[Value]) -> bool:
+    """Whether somebody else has given a job the features that it asks for."""
+    return bool(job.features and asked) and job.features not in asked
 
 
 def _ours(touch: LedgerEntry, factor: Factor) -> bool:

@@ -12,14 +12,18 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+PLAIN_FEATURE = "[A-Za-z0-9][A-Za-z0-9._=:-]*"
+"""A feature that is one word for Slurm, and no expression over several."""
+
 UNDO = "Dovetail leaves the queue to Slurm"
 """The reason of changes that put a job back."""
 
 
 class Hint(NamedTuple):
-    """Where a job should run."""
+    """Where a job should run: on one node, or on any with a feature."""
 
-    node: str  # the one node it is pinned to
+    node: str = ""  # the one node it is pinned to
+    feature: str = ""  # of nodes; where it is given, no node is
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Knob(Enum):
     SITE_FACTOR = "site factor"  # an int, added to Slurm's own priority
     PRIORITY = "priority"  # an int freezes the job; None gives it back to Slurm's own factors
     NODE = "node"  # the name of the one node that it must get; "" for any
+    FEATURES = "feature"  # that its nodes must have; "" for none
 
 
 Value = int | str | None

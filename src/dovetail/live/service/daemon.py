@@ -195,7 +195,7 @@ class Daemon:
         self._asked = parts.board.asked_mode()
         if parts.board.stopped:
             if controller.mode is Mode.ACTIVE:
-                LOG.warning("%s", controller.leave("the kill switch is on"))
+                LOG.warning("%s", controller.leave(parts.board.lost or "the kill switch is on"))
             _remember_shadow(parts.board)
             self._asked = parts.board.asked_mode()
         if controller.owes:

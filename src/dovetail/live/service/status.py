@@ -11,6 +11,7 @@ from dovetail.live.cycle.plan import CyclePlan
 from dovetail.live.cycle.report import CycleReport
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.snapshot import Snapshot
+from dovetail.policies.trained_objective import trained_objective
 
 HEAD = 20
 """Jobs at the head of the order that are shown."""
@@ -32,6 +33,9 @@ def status_of(
         "seconds": report.times.total,
         "verdicts": [[v.guardrail, v.outcome.value, v.reason] for v in report.verdicts],
     }
+    trained = trained_objective(controller.config.policy)
+    if trained is not None:
+        status["trained_for"] = str(trained)
     if idle:
         status["idle"] = list(idle)
     if controller.mode is not Mode.SHADOW and controller.plan and controller.snapshot:

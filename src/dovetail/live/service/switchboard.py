@@ -82,14 +82,27 @@ class Switchboard:
     @property
     def stopped(self) -> bool:
         """Whether the kill switch is on; a folder that cannot be read counts as on."""
+        # A folder that is gone says nothing; only one that is there can be without the file.
+        return bool(self.lost) or os.path.lexists(self.folder / STOP)
+
+    @property
+    def lost(self) -> str:
+        """Why the folder says nothing, and what to do; empty: it can be looked into."""
         try:
             os.stat(self.folder / STOP)
         except FileNotFoundError:
-            # A folder that is gone says nothing; only one that is there can be without the file.
-            return not self.folder.is_dir()
-        except OSError:
-            return True
-        return True
+            if self.folder.is_dir():
+                return ""
+            return (
+                f"{self.folder}: there is no such run folder; start the daemon, which makes it, or "
+                "give the daemon's --config"
+            )
+        except OSError as problem:
+            return (
+                f"{self.folder}: the run folder cannot be looked into ({problem.strerror}); run as "
+                "the daemon's user or root, with the daemon's --config"
+            )
+        return ""
 
     def asked_mode(self) -> Mode | None:
         """The mode that was asked for last; None: none, or not in words that we know."""

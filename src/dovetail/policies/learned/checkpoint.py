@@ -121,6 +121,8 @@ def _again(card: Mapping[str, Any]) -> list[str]:
     config = card["config"]
     for name in ("epochs", "estimates", "seed"):
         words += [f"--{name}", config[name]] if name in config else []
+    for name in ("objective", "promises"):
+        words += [f"--{name}", config[name]] if config.get(name) else []
     words += ["--set", f"longest={config['longest']}"] if "longest" in config else []
     command = " ".join(shlex.quote(_cell(word)) for word in words)
     return [

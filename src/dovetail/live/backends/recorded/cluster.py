@@ -89,8 +89,14 @@ class MemoryCluster:
         free = {node.name: node.gpus for node in self.nodes if node.usable}
         for job in self.running():
             free[job.hosts[0]] -= job.gpus
+        features = {node.name: node.features for node in self.nodes}
         for job in self.in_line():
-            host = next((name for name, left in free.items() if left >= job.gpus), None)
+            suits = (
+                name
+                for name, left in free.items()
+                if left >= job.gpus and (not job.features or job.features in features[name])
+            )
+            host = next(suits, None)
             if host is not None:
                 free[host] -= job.gpus
                 self.start(job.id, host)
@@ -209,4 +215,6 @@ class MemoryCluster:
         elif change.knob is Knob.NODE:
             wants = (str(change.after),) if change.after else ()
             self._jobs[job.id] = job._replace(wants=wants)
+        elif change.knob is Knob.FEATURES:
+            self._jobs[job.id] = job._replace(features=str(change.after))
         return ""

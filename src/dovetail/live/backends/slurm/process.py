@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import select
 import selectors
 import signal
@@ -41,6 +42,12 @@ class Answer:
         """Its complaint on one line, short enough for a message."""
         return " ".join(self.errors.split())[:300] or f"exit code {self.code}"
 
+    @property
+    def cause(self) -> str:
+        """Why it failed, in its own words, and what to do."""
+        said = first_complaint(self.errors) or f"exit code {self.code}"
+        return f"{said}; {advice_on(self.errors)}"
+
 
 class Commands:
     """Runs Slurm's programs; the only place of Dovetail that starts processes for Slurm."""
@@ -63,7 +70,7 @@ class Commands:
             )
         # squeue and sinfo can end with 0 although they never reached the controller.
         if answer.code != 0 or "error:" in answer.errors:
-            raise Unreachable(f"{program}: {answer.words}; `scontrol ping` tells more")
+            raise Unreachable(f"{program}: {answer.cause}")
         return answer.output.decode("utf-8", "replace")
 
     def run(self, program: str, *words: str, stdin: str = "") -> Answer:
@@ -84,6 +91,25 @@ class Commands:
             ) from None
         with _ended(child):
             return _converse(child, program, stdin.encode(), time.monotonic() + self.timeout)
+
+
+def first_complaint(text: str) -> str:
+    """The first line of what a program said, or what ended it: the others tell how it got there.
+
+    >>> first_complaint("scontrol: error: Unknown host\\nscontrol: fatal: no configuration source")
+    'no configuration source'
+    """
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    fatal = [line for line in lines if "fatal: " in line]
+    line = (fatal or lines or [""])[0]
+    return re.sub(r"^(\w+: )?(fatal|error): ", "", line)[:300]
+
+
+def advice_on(text: str) -> str:
+    """What to do about what a program said."""
+    if "configuration source" in text:
+        return "set slurm.conf in the configuration, or SLURM_CONF, to the cluster's slurm.conf"
+    return "`scontrol ping` tells more"
 
 
 def environment(ours: Mapping[str, str], conf: str) -> dict[str, str]:

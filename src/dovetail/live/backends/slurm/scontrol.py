@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from dovetail.live.backends.slurm.process import Answer, Commands
-from dovetail.live.model.decision import Change, Knob, Result
+from dovetail.live.model.decision import PLAIN_FEATURE, Change, Knob, Result
 
 MANY = 50
 """Commands from which on it is worth trying them without words between."""
@@ -34,11 +34,13 @@ NO_ANSWER = "unknown: no answer"
 
 _LABEL = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,7}|_\[[0-9]{1,7}(?:[-,][0-9]{1,7})*\]|\+[0-9]{1,4})?")
 _NODE = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?")
+_TEXTS = {Knob.NODE: _NODE, Knob.FEATURES: re.compile(f"(?:{PLAIN_FEATURE})?")}
 _LIMITS = {Knob.SITE_FACTOR: (-2147483645, 2147483645), Knob.PRIORITY: (1, 4294967293)}
 _WORDS = {
     Knob.SITE_FACTOR: "SiteFactor",
     Knob.PRIORITY: "Priority",
     Knob.NODE: "ReqNodeList",
+    Knob.FEATURES: "Features",
 }
 
 
@@ -73,8 +75,8 @@ def refusal(change: Change) -> str:
     if not _LABEL.fullmatch(change.label):
         return f"not sent: {change.label[:60]!a} is no job id"
     value, word = change.after, change.knob.value
-    if change.knob is Knob.NODE:
-        named = isinstance(value, str) and _NODE.fullmatch(value)
+    if change.knob in _TEXTS:
+        named = isinstance(value, str) and _TEXTS[change.knob].fullmatch(value)
         return "" if named else f"not sent: {value!a:.60} is no {word}"
     if value is None and change.knob is Knob.PRIORITY:
         return ""
