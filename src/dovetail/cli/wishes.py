@@ -22,6 +22,7 @@ _WORDS = {
             "unknown": "replayed without: the cluster has none of that name",
             "left_out": "replayed without: nodes would be of too many kinds",
             "not_met": "replayed without: its nodes cannot hold them",
+            "not_let_in": "replayed without: it is for other users or accounts",
         },
     ),
 }

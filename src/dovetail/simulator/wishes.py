@@ -9,6 +9,7 @@ from dovetail.domain.jobs import UNKNOWN, Jobs
 from dovetail.domain.policy import Placement
 from dovetail.simulator.layout import Demands, Kind, demands_of, kinds_of
 from dovetail.simulator.node_lists import NodeLists, settle_lists
+from dovetail.simulator.partition_access import with_default_limits
 from dovetail.simulator.partition_lists import settle_partitions
 from dovetail.simulator.reserved_nodes import ReservationSite, open_reservations
 
@@ -32,12 +33,14 @@ class Wishes(NamedTuple):
             "node_lists": {"left_out": lists.left_out, "not_met": not_listed},
             "reservations": {
                 "unknown": site.unknown, "left_out": site.left_out, "not_met": not_reserved,
+                "not_let_in": site.not_let_in,
             },
         }  # fmt: skip
         return {what: found for what, found in counts.items() if any(found.values())}
 
 
 def settle_wishes(jobs: Jobs, cluster: Cluster) -> Wishes:
+    jobs = with_default_limits(jobs, cluster)
     site = open_reservations(settle_partitions(jobs, cluster), cluster)
     lists = settle_lists(site)
     return Wishes(site, lists, kinds_of(site.cluster, lists.nodes, site.names))

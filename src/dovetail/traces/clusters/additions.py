@@ -24,9 +24,11 @@ Row = dict[str, str]
 
 _PARTITION_FIELDS = (
     "PartitionName", "QoS", "MaxNodes", "MaxTime", "Nodes", "PriorityJobFactor", "PriorityTier",
-    "OverSubscribe", "TRESBillingWeights",
+    "OverSubscribe", "TRESBillingWeights", "DefaultTime", "AllowAccounts", "AllowQos",
+    "DenyAccounts", "DenyQos", "MaxCPUsPerNode", "MaxMemPerNode", *PARTITION_KEYS,
 )  # fmt: skip
 _TRES = {"cpu": "cpus", "mem": "memory_gb", "node": "nodes", "gres/gpu": "gpus"}
+_WORK = {name: f"{'memory_gb' if name == 'mem' else name[-3:] if name == 'gres/gpu' else name}_minutes" for name in _TRES}
 
 
 @dataclass(frozen=True, slots=True)
