@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.domain.access import Access
 from dovetail.domain.cluster_toml import cluster_from_toml
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.outages import NodeReservation, Outage, OutageState
@@ -180,7 +181,9 @@ def test_events_and_reservations_of_a_site_close_its_nodes(tmp_path: Path) -> No
         Outage(frozenset({1, 2}), 1704240000.0, math.inf, OutageState.DRAIN, "new "),
     )
     assert found.cluster.reservations == (
-        NodeReservation(frozenset({0, 1}), 1706774400.0, 1706817600.0, "maint"),
+        NodeReservation(
+            frozenset({0, 1}), 1706774400.0, 1706817600.0, "maint", Access(users=("root",))
+        ),
     )
     assert found.cluster.requeues is False
     assert any("1 events" in note for note in found.notes)

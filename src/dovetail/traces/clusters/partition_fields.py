@@ -45,9 +45,7 @@ def add_partition(shape: Shape, fields: Mapping[str, str]) -> None:
         shape.limits.append(
             Limit(partitions=(name,), each=Each.JOB, minutes=minutes, nodes=nodes or math.inf)
         )
-    cpus, memory = (
-        _whole(fields.get(key, ""), 0) for key in ("maxcpuspernode", "maxmempernode")
-    )
+    cpus, memory = (_whole(fields.get(key, ""), 0) for key in ("maxcpuspernode", "maxmempernode"))
     if cpus or memory:
         shape.limits.append(
             Limit(

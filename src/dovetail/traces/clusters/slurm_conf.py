@@ -68,7 +68,9 @@ def _settings(found: dict[str, str]) -> dict[str, str]:
 
 def _add_nodes(shape: Shape, fields: Fields, gres: dict[str, list[str]]) -> None:
     for key in NODE_KEYS:
-        shape.unread.add(key, fields.get(key.lower(), ""), f"nodes {fields['nodename']}", ("1",))
+        shape.unread.add(
+            key, fields.get(key.lower(), ""), f"nodes {fields['nodename']}", ("1", "(null)")
+        )
     for name in expand(fields["nodename"]):
         configured = fields.get("gres", "")
         total, gpu_type = gpus_of(configured)

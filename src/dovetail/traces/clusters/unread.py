@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 _SAYS_NOTHING = frozenset(
     {"", "0", "00:00:00", "all", "cluster", "infinite", "invalid", "n/a", "no", "none", "(null)",
@@ -38,16 +39,22 @@ SETTINGS_WITHOUT = {
 }
 """Settings that decide what runs when, with what is replayed all the same."""
 
-_QUIET_QOS = frozenset({"name", "description", "id", "usagefactor"})
-_QUIET_ASSOCIATION = frozenset(
-    {"account", "cluster", "comment", "defaultqos", "defqos", "id", "idassoc", "lineage",
+QUIET_IN_QOS = frozenset({"", "name", "description", "id", "usagefactor"})
+QUIET_IN_ASSOCIATIONS = frozenset(
+    {"", "account", "cluster", "comment", "defaultqos", "defqos", "id", "idassoc", "lineage",
      "parentid", "parentname", "parname", "partition", "qos", "qosraw", "share", "user"}
 )  # fmt: skip
 """Names, and which QOS a user may choose: the jobs of a history have theirs."""
 
-QUIET = {"QOS": _QUIET_QOS, "association": _QUIET_ASSOCIATION}
 HARMLESS = {("flags", "denyonlimit"), ("limitfactor", "1")}
 """Jobs above a limit are refused in any case."""
+
+
+class SacctmgrRow(NamedTuple):
+    """Cells by their columns, in small letters and short, and how the file spells these."""
+
+    cells: Mapping[str, str]
+    titles: Mapping[str, str]
 
 
 class Unread:
@@ -59,21 +66,21 @@ class Unread:
     def add(self, what: str, value: str, where: str, same: Collection[str] = ()) -> None:
         """A column or key, unless its value says nothing, or the `same` as what is replayed."""
         plain = value.strip().lower()
-        if plain.replace(".", "").strip("0") == "" or plain in _SAYS_NOTHING:
-            return
-        if plain not in {word.lower() for word in same}:
+        known = {word.lower() for word in same} or _SAYS_NOTHING
+        if plain.replace(".", "").strip("0") and plain not in known:
             self._where.setdefault(what, {})[where] = None
 
-    def add_row(self, kind: str, row: Mapping[str, str], read: Collection[str], where: str) -> None:
-        """A row of sacctmgr, its columns in small letters and short."""
-        for column, value in row.items():
+    def add_row(self, row: SacctmgrRow, read: Collection[str], where: str) -> None:
+        """A row of sacctmgr, without the columns that are read."""
+        for column, value in row.cells.items():
             number = value.strip().removesuffix(".000000").lower()
-            if column and column not in read and column not in QUIET[kind]:
-                if (column, number) not in HARMLESS:
-                    self.add(column, value, where)
+            if column not in read and (column, number) not in HARMLESS:
+                self.add(row.titles[column], value, where)
 
     def notes(self) -> list[str]:
-        return [f"{what} of {_listed(list(where))}: not replayed" for what, where in self._where.items()]
+        return [
+            f"{what} of {_listed(list(where))}: not replayed" for what, where in self._where.items()
+        ]
 
 
 def _listed(names: list[str]) -> str:
