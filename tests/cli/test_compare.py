@@ -134,3 +134,15 @@ def test_what_was_recorded_and_slurm_as_configured_are_told_apart_in_a_line_of_t
     lines = said.out.splitlines()
     told = next(number for number, line in enumerate(lines) if "recorded" in line and ":" in line)
     assert any(line.startswith("sacct (3 jobs)") for line in lines[told:])
+
+
+@pytest.mark.parametrize("command", ["compare", "simulate"])
+def test_features_that_an_export_does_not_tell_are_noted(
+    dovetail: Command, small: Path, tmp_path: Path, command: str
+) -> None:
+    cluster = tmp_path / "cluster.toml"
+    told = 'name = "v100-[0-7]"\ncount = 8\ngpus = 8\ntype = "v100"\nfeatures = ["h100"]'
+    cluster.write_text(f"[[nodes]]\n{told}\n")
+    said = dovetail(command, small, "--cluster", cluster)
+    assert said.code == 0, said.err
+    assert "features not in this export?" in said.out

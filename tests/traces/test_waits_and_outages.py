@@ -147,6 +147,11 @@ def test_a_preempted_run_is_a_job_of_its_own_and_the_next_one_follows_it(tmp_pat
         ("sbatch --exclude=gpu1 --exclude=gpu2 --wrap=run -w gpu3", Submission(exclude="gpu2")),
         ("sbatch --exclusive train.sh -w gpu1", Submission()),
         ("sbatch -w", Submission()),
+        ("sbatch -C h100 x", Submission(constraint="h100")),
+        ("sbatch -C'h100&ib' x", Submission(constraint="h100&ib")),
+        ("srun --constraint=[rack1|rack2] x", Submission(constraint="[rack1|rack2]")),
+        ("sbatch --reservation=course x -C a", Submission(reservation="course")),
+        ("sbatch --reservation course x", Submission(reservation="course")),
     ],
 )
 def test_a_command_is_read_as_sbatch_reads_it(line: str, expected: Submission) -> None:

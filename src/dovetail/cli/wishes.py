@@ -25,6 +25,13 @@ _WORDS = {
             "not_let_in": "replayed without: it is for other users or accounts",
         },
     ),
+    "features": (
+        "features",
+        {
+            "none_asked": "without any (-C), though nodes have some: features not in this export?"
+            " Constraints of sacct tells them",
+        },
+    ),
 }
 
 
