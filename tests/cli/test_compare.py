@@ -113,3 +113,36 @@ def test_wishes_for_nodes_and_reservations_are_counted(dovetail: Command, tmp_pa
         "reservations: 1 job replayed without: the cluster has none of that name",
     ):
         assert line in said.out
+
+
+def test_what_was_recorded_and_slurm_as_configured_are_told_apart_in_a_line_of_their_own(
+    dovetail: Command, tmp_path: Path
+) -> None:
+    conf, history = tmp_path / "slurm.conf", tmp_path / "sacct.txt"
+    conf.write_text(
+        "SchedulerType=sched/backfill\nPriorityType=priority/multifactor\nPriorityWeightAge=10\n"
+        "NodeName=gpu1 CPUs=8 RealMemory=1000 Gres=gpu:2\nPartitionName=all Nodes=ALL\n"
+    )
+    head = "JobID|Submit|Start|End|State|ReqTRES"
+    rows = [f"{n}|{1000 + n}|{1010 + n}|{1070 + n}|COMPLETED|cpu=1,gres/gpu=1" for n in range(3)]
+    history.write_text("\n".join((head, *rows)) + "\n")
+    cluster = tmp_path / "cluster.toml"
+    assert dovetail("cluster", "import", conf, "--out", cluster).code == 0
+    said = dovetail("compare", history, "--cluster", cluster, "--policies", "fcfs")
+    assert said.code == 0, said.err
+    assert "\\n" not in said.out
+    lines = said.out.splitlines()
+    told = next(number for number, line in enumerate(lines) if "recorded" in line and ":" in line)
+    assert any(line.startswith("sacct (3 jobs)") for line in lines[told:])
+
+
+@pytest.mark.parametrize("command", ["compare", "simulate"])
+def test_features_that_an_export_does_not_tell_are_noted(
+    dovetail: Command, small: Path, tmp_path: Path, command: str
+) -> None:
+    cluster = tmp_path / "cluster.toml"
+    told = 'name = "v100-[0-7]"\ncount = 8\ngpus = 8\ntype = "v100"\nfeatures = ["h100"]'
+    cluster.write_text(f"[[nodes]]\n{told}\n")
+    said = dovetail(command, small, "--cluster", cluster)
+    assert said.code == 0, said.err
+    assert "features not in this export?" in said.out

@@ -70,7 +70,7 @@ class Case:
             f"speed={self.cluster.speed} {self.cluster.kind_speed} qos={self.cluster.qos}",
             f"licenses={self.cluster.licenses}",
             f"affinity={self.affinity}",
-            *map(repr, self.cluster.limits),
+            *(f"{limit!r} {limit.amounts}" for limit in self.cluster.limits),
             *map(repr, self.cluster.associations),
             *(f"{number}: {row!r}" for number, row in enumerate(self.rows)),
         ]

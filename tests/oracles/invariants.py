@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dovetail.domain.access import ANYBODY
 from dovetail.domain.schedule import Schedule
 from tests.oracles.answers import answer_of
 from tests.oracles.shapes import Amount, Job, Site, fits, jobs_of, minus
@@ -29,7 +30,8 @@ def check(schedule: Schedule) -> None:
     for job in jobs:
         if job.row in answer.rejected:
             assert not answer.where[job.row], f"job {job.row} was rejected and yet placed"
-            regulated = site.cluster.limits or site.cluster.licenses or job.dependency
+            access = any(part.access != ANYBODY for part in site.cluster.partitions)
+            regulated = site.cluster.limits or site.cluster.licenses or job.dependency or access
             could_run = site.options(job, {}) and not regulated
             assert not could_run, f"job {job.row} was rejected and yet could run"
             continue

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.limits import AMOUNTS, Each, Limit
+from dovetail.domain.limits import AMOUNTS, LEAST, WORK, Each, Limit
 from tests.oracles.shapes import Job, open_partitions
 
 
@@ -21,6 +22,7 @@ class Limits:
     def __post_init__(self) -> None:
         self.width: dict[int, int] = {}  # nodes of each job that waits or runs
         self.running: set[int] = set()
+        self.begun: dict[int, float] = {}  # when a running job started
 
     def tier(self, row: int) -> int:
         parts = open_partitions(self.jobs[row], self.cluster)
@@ -35,12 +37,12 @@ class Limits:
 
     def binding(self, job: Job, limit: Limit, name: str) -> float:
         """The most of an amount, unless a limit of a lower level says it; of one job, always."""
-        if limit.each is Each.JOB:
+        if not limit.together:
             return float(getattr(limit, name))
         said = [
             other
             for other in self.applying(job)
-            if other.each is limit.each and getattr(other, name) < math.inf
+            if other.each is limit.each and name in other.amounts
         ]
         if any(other.level < limit.level for other in said):
             return math.inf
@@ -76,11 +78,21 @@ class Limits:
     def accepts(self, row: int, width: int) -> bool:
         """Whether the job may be submitted; then it waits."""
         job = self.jobs[row]
+        parts = open_partitions(job, self.cluster)
+        if parts and not any(part.access.lets_in(job.user, job.account, job.qos) for part in parts):
+            return False
         for limit in self.applying(job):
+            nodes = width if limit.each is Each.NODE else 1
             for name in AMOUNTS:
-                if self.amount(row, name, width) > self.binding(job, limit, name):
+                if self.amount(row, name, width) > self.binding(job, limit, name) * nodes:
                     return False
-            if limit.each is not Each.JOB:
+            for name in WORK:
+                if self.work(row, name, self.seconds(row), width) > self.binding(job, limit, name):
+                    return False
+            for name in LEAST:
+                if self.amount(row, name.removeprefix("least_"), width) < getattr(limit, name):
+                    return False
+            if limit.together:
                 others = self.counted(job, limit, set(self.width))
                 if len(others) + 1 > self.binding(job, limit, "submitted"):
                     return False
@@ -95,25 +107,50 @@ class Limits:
         held = {name: int(count[0]) if count else 1 for name, *count in parts}
         return {name: count for name, count in held.items() if name in self.cluster.licenses}
 
-    def reached(self, row: int) -> bool:
-        """Whether the job, if it ran, would exceed a limit."""
+    def seconds(self, row: int) -> int:
+        """The job's time limit; unknown: its work is not counted."""
+        limit = self.jobs[row].limit
+        return 0 if math.isnan(limit) else math.floor(limit)
+
+    def work(self, row: int, name: str, seconds: int, width: int) -> Fraction:
+        """What a job has, times so many seconds, in minutes."""
+        plain = {"gpu": "gpus", "cpu": "cpus", "memory_gb": "memory_gb", "node": "nodes"}
+        what = plain[name.removesuffix("_minutes")]
+        return Fraction(self.amount(row, what, width)) * seconds / 60
+
+    def left(self, row: int, now: float) -> int:
+        """Whole seconds for which a running job may go on."""
+        first = self.jobs[0].submit
+        stop = math.floor(self.begun[row] - first) + self.seconds(row)
+        return max(0, stop - math.floor(now - first))
+
+    def reached(self, row: int, now: float) -> bool:
+        """Whether the job, if it ran from now on, would exceed a limit."""
         job = self.jobs[row]
         for name, wanted in self.licenses(row).items():
             held = sum(self.licenses(other).get(name, 0) for other in self.running)
             if held + wanted > self.cluster.licenses[name]:
                 return True
         for limit in self.applying(job):
-            if limit.each is Each.JOB:
+            if not limit.together:
                 continue
             rows = [*self.counted(job, limit, self.running), row]
             for name in AMOUNTS[:1] + AMOUNTS[2:6]:
                 used = sum(self.amount(other, name, self.width[other]) for other in rows)
                 if used > self.binding(job, limit, name):
                     return True
+            for name in WORK if not math.isnan(job.limit) else ():
+                done = self.work(row, name, self.seconds(row), self.width[row]) + sum(
+                    self.work(other, name, self.left(other, now), self.width[other])
+                    for other in rows[:-1]
+                )
+                if done > self.binding(job, limit, name):
+                    return True
         return False
 
-    def start(self, row: int) -> None:
+    def start(self, row: int, now: float) -> None:
         self.running.add(row)
+        self.begun[row] = now
 
     def stop(self, row: int) -> None:
         """It waits again."""

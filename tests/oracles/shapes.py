@@ -89,18 +89,38 @@ def open_partitions(job: Job, cluster: Cluster) -> list[Partition]:
     named = [part for part in cluster.partitions if part.name in (job.partition or "").split(",")]
     named.sort(key=lambda part: -part.tier)
     usable = [
-        part for part in named if not any(_closes(limit, job, part) for limit in cluster.limits)
+        part
+        for part in named
+        if part.access.lets_in(job.user, job.account, job.qos)
+        and not any(_closes(limit, job, part) for limit in cluster.limits)
     ]
     return named if len(named) < 2 else usable or named[:1]
 
 
 def _closes(limit: Limit, job: Job, part: Partition) -> bool:
     """Whether a limit of the partition's single jobs keeps this one out."""
-    if limit.each is not Each.JOB or part.name not in limit.partitions:
+    if limit.together or part.name not in limit.partitions:
+        return False
+    if not limit.applies(job.user, job.account, job.qos, part.name):
         return False
     gpus, cpus, memory = job.asks
-    return limit.applies(job.user, job.account, job.qos, part.name) and (
-        gpus > limit.gpus
+    if limit.each is Each.NODE:
+        return job.nodes > 0 and (
+            gpus > limit.gpus * job.nodes
+            or cpus > limit.cpus * MILLI * job.nodes
+            or memory > limit.memory_gb * MB_PER_GB * job.nodes
+        )
+    seconds = 0 if math.isnan(job.limit) else math.floor(job.limit)
+    return (
+        gpus < limit.least_gpus
+        or cpus < limit.least_cpus * MILLI
+        or memory < limit.least_memory_gb * MB_PER_GB
+        or 0 < job.nodes < limit.least_nodes
+        or gpus * seconds > limit.gpu_minutes * 60
+        or cpus * seconds > limit.cpu_minutes * MILLI * 60
+        or memory * seconds > limit.memory_gb_minutes * MB_PER_GB * 60
+        or job.nodes * seconds > limit.node_minutes * 60
+        or gpus > limit.gpus
         or cpus > limit.cpus * MILLI
         or memory > limit.memory_gb * MB_PER_GB
         or job.nodes > limit.nodes
@@ -117,7 +137,16 @@ def settled(job: Job, cluster: Cluster) -> Job:
 
 def jobs_of(trace: Trace, cluster: Cluster) -> list[Job]:
     """The rows of a trace as plain objects, as a cluster with these partitions sees them."""
-    return [settled(job, cluster) for job in _rows(trace)]
+    return [settled(with_limit(job, cluster), cluster) for job in _rows(trace)]
+
+
+def with_limit(job: Job, cluster: Cluster) -> Job:
+    """A job whose time limit is unknown has the default of its partition of the highest tier."""
+    named = [part for part in cluster.partitions if part.name in (job.partition or "").split(",")]
+    named.sort(key=lambda part: -part.tier)
+    if not math.isnan(job.limit) or not named or math.isinf(named[0].default_minutes):
+        return job
+    return replace(job, limit=60 * named[0].default_minutes)
 
 
 def _rows(trace: Trace) -> list[Job]:
@@ -260,8 +289,11 @@ class Site:
         return self.options_inside(replace(job, nodelist=None), affinity) if anywhere else found
 
     def without_reservation(self, job: Job) -> Job:
-        """A job whose reservation there is not, or that it cannot hold, is as any other."""
-        held = self.options_inside(replace(job, nodelist=None), {})
+        """A job whose reservation there is not, that it cannot hold, or that is not for it, is as
+        any other."""
+        own = [kept for kept in self.cluster.reservations if kept.name == job.reservation]
+        let_in = any(kept.access.lets_in(job.user, job.account) for kept in own)
+        held = let_in and self.options_inside(replace(job, nodelist=None), {})
         return job if job.reservation is None or held else replace(job, reservation=None)
 
     def options_inside(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:

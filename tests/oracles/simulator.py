@@ -238,7 +238,7 @@ class Play:
         out = {
             row
             for row in self.waiting
-            if self.takes_too_much(row, nothing_promised) or self.bounds.reached(row)
+            if self.takes_too_much(row, nothing_promised) or self.bounds.reached(row, now)
         }
         ledger = Ledger(
             self.site,
@@ -254,7 +254,7 @@ class Play:
         queue = self.queue(now)
         kept = [row for row in queue if row in self.promises]
         for row in [*kept, *(row for row in queue if row not in kept and row not in out)]:
-            if self.bounds.reached(row):
+            if self.bounds.reached(row, now):
                 self.promises.pop(row, None)
                 out.add(row)
                 continue
@@ -286,7 +286,11 @@ class Play:
         reserved: set[Kind] = set()  # kinds of all jobs with a reservation
         passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
         for row in self.queue(now):
-            if row in passed_over or self.bounds.reached(row) or self.takes_too_much(row, books):
+            if (
+                row in passed_over
+                or self.bounds.reached(row, now)
+                or self.takes_too_much(row, books)
+            ):
                 continue
             kinds = self.kinds[row]
             if self.backfill is Backfill.NONE and kinds & held_back:
@@ -369,7 +373,7 @@ class Play:
             dict(where),
         )
         self.running.append(job)
-        self.bounds.start(row)
+        self.bounds.start(row, books.now)
         self.fair_share.change(self.jobs[row], list(job.chunks.values()), 1)
         self.eligibility.started.setdefault(row, books.now)
         self.waiting.remove(row)

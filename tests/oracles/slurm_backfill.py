@@ -125,7 +125,11 @@ class SlurmPlay(Play):
         books = OpenNodes(self.site, now, self.running, there=self.there)
         passed_over = {row for row in self.waiting if self.takes_too_much(row, books)}
         for row in self.queue(now):
-            if row in passed_over or self.bounds.reached(row) or self.takes_too_much(row, books):
+            if (
+                row in passed_over
+                or self.bounds.reached(row, now)
+                or self.takes_too_much(row, books)
+            ):
                 continue
             chunks = self.place(row, books)
             if chunks is not None:
@@ -156,7 +160,7 @@ class SlurmPlay(Play):
             user = self.owners.account(self.jobs[row])
             if looked_at == self.rule.max_job_test:
                 break
-            if self.bounds.reached(row):
+            if self.bounds.reached(row, now):
                 continue
             tried[user] = tried.get(user, 0) + 1
             if self.rule.max_job_user and tried[user] > self.rule.max_job_user:

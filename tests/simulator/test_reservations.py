@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dovetail.domain.access import ANYBODY, Access
 from dovetail.domain.cluster import Cluster, Node
 from dovetail.domain.outages import NodeReservation, Outage
 from dovetail.domain.policy import Backfill, BackfillRule, SlurmBackfill
@@ -34,10 +35,21 @@ def asking(case: Case) -> Case:
     case = troubled(case)
     random = Random(len(case.rows) + 31 * len(case.cluster.nodes))
     kept = tuple(
-        replace(one, name=random.choice(("course", "course", "other", "upkeep")))
+        replace(
+            one,
+            name=random.choice(("course", "course", "other", "upkeep")),
+            access=random.choice((ANYBODY, ANYBODY, Access(("ann",)), Access(not_users=("bob",)))),
+        )
         for one in (*case.cluster.reservations, *_more(random, case))
     )
-    rows = tuple(replace(row, reservation=random.choice((None, None, *NAMES))) for row in case.rows)
+    rows = tuple(
+        replace(
+            row,
+            reservation=random.choice((None, None, *NAMES)),
+            user=random.choice((row.user, "ann", "bob")),
+        )
+        for row in case.rows
+    )
     return replace(case, cluster=replace(case.cluster, reservations=kept), rows=rows)
 
 
@@ -126,7 +138,7 @@ def test_what_the_cluster_does_not_have_or_cannot_give_is_counted_and_not_waited
     )
     schedule = run(site, *rows)
     assert schedule.start.tolist() == [0.0, 10.0, 100.0]
-    counts = {"unknown": 1, "left_out": 0, "not_met": 1}
+    counts = {"unknown": 1, "left_out": 0, "not_met": 1, "not_let_in": 0}
     assert schedule.config["reservations"] == counts
     found = count_wishes(trace_of(*rows).jobs, site, PLACEMENTS["best-fit"])
     assert found == {"reservations": {"asked": 3, **counts}}

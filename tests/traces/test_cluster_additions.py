@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.domain.access import Access
 from dovetail.domain.associations import AS_PARENT, Association
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.cluster_toml import cluster_from_toml
@@ -148,6 +149,127 @@ def test_all_of_it_survives_as_toml(tmp_path: Path) -> None:
     assert again.digest() == cluster.digest()
 
 
+EVERY_QOS = {  # what `sacctmgr -P show qos` has in 24.11
+    "Priority": "5", "GraceTime": "00:02:00", "Preempt": "normal", "PreemptExemptTime": "00:10:00",
+    "PreemptMode": "requeue", "Flags": "OverPartQOS", "UsageThres": "0.5", "UsageFactor": "2.0",
+    "LimitFactor": "2.0", "GrpTRES": "cpu=8", "GrpTRESMins": "cpu=100", "GrpTRESRunMins": "cpu=99",
+    "GrpJobs": "3", "GrpSubmit": "4", "GrpWall": "10:00:00", "MaxTRES": "gres/gpu=4",
+    "MaxTRESPerNode": "gres/gpu=2", "MaxTRESMins": "cpu=50", "MaxWall": "01:00:00",
+    "MaxTRESPU": "cpu=9", "MaxJobsPU": "2", "MaxSubmitPU": "7", "MaxTRESPA": "cpu=7",
+    "MaxTRESRunMinsPA": "cpu=6", "MaxTRESRunMinsPU": "cpu=5", "MaxJobsPA": "3",
+    "MaxSubmitPA": "4", "MinTRES": "cpu=2",
+}  # fmt: skip
+EVERY_ASSOCIATION = {
+    "Priority": "5", "GrpJobs": "3", "GrpTRES": "cpu=8", "GrpSubmit": "4", "GrpWall": "10:00:00",
+    "GrpTRESMins": "cpu=100", "MaxJobs": "2", "MaxTRES": "cpu=4", "MaxTRESPerNode": "cpu=2",
+    "MaxSubmit": "5", "MaxWall": "01:00:00", "MaxTRESMins": "cpu=50", "GrpTRESRunMins": "cpu=99",
+}  # fmt: skip
+EVERY_PARTITION = {
+    "AllowGroups": "staff", "AllowAccounts": "physics", "AllowQos": "long", "DenyAccounts": "chess",
+    "DenyQos": "low", "DefaultTime": "03:00:00", "ExclusiveUser": "YES", "GraceTime": "60",
+    "MaxNodes": "2", "MaxTime": "02:00:00", "MinNodes": "2", "LLN": "YES", "MaxCPUsPerNode": "8",
+    "MaxCPUsPerSocket": "4", "MaxMemPerCPU": "1000", "MaxMemPerNode": "64000",
+    "PriorityJobFactor": "3", "PriorityTier": "4", "RootOnly": "YES", "ReqResv": "YES",
+    "OverSubscribe": "EXCLUSIVE", "OverTimeLimit": "5", "PreemptMode": "REQUEUE", "State": "DOWN",
+    "SelectTypeParameters": "CR_CORE", "TRESBillingWeights": "cpu=2.0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("column", EVERY_QOS)
+def test_every_column_of_a_qos_is_replayed_or_noted(tmp_path: Path, column: str) -> None:
+    head, empty = "|".join(("Name", *EVERY_QOS)), "|" * len(EVERY_QOS)
+    cells = "|".join(text if name == column else "" for name, text in EVERY_QOS.items())
+    refuse_silence(tmp_path, column, f"{head}\nq{empty}\n", f"{head}\nq|{cells}\n")
+
+
+@pytest.mark.parametrize("column", EVERY_ASSOCIATION)
+def test_every_column_of_an_association_is_replayed_or_noted(tmp_path: Path, column: str) -> None:
+    head, empty = "|".join(("Account|User|Share", *EVERY_ASSOCIATION)), "|" * len(EVERY_ASSOCIATION)
+    cells = "|".join(text if name == column else "" for name, text in EVERY_ASSOCIATION.items())
+    plain = f"{head}\nphysics||1{empty}\nphysics|ann|1"
+    refuse_silence(tmp_path, column, f"{plain}{empty}\n", f"{plain}|{cells}\n")
+
+
+@pytest.mark.parametrize("key", EVERY_PARTITION)
+def test_every_key_of_a_partition_is_replayed_or_noted(tmp_path: Path, key: str) -> None:
+    plain = "PartitionName=new Nodes=ALL"
+    told = f"{plain} {key}={EVERY_PARTITION[key]}"
+    refuse_silence(tmp_path, key, f"{plain}\n", f"{told}\n")
+    conf = CONF.splitlines()
+    before = read_cluster(write(tmp_path / "slurm.conf", "\n".join((*conf, plain)) + "\n"))
+    after = read_cluster(write(tmp_path / "slurm.conf", "\n".join((*conf, told)) + "\n"))
+    assert before.cluster != after.cluster or any(key in note for note in after.notes)
+
+
+def refuse_silence(folder: Path, name: str, without: str, with_it: str) -> None:
+    conf = write(folder / "slurm.conf", CONF)
+    before = read_cluster(conf, more=[write(folder / "more.txt", without)])
+    after = read_cluster(conf, more=[write(folder / "more.txt", with_it)])
+    noted = [note for note in after.notes if name in note]
+    assert not any(name in note for note in before.notes)
+    assert noted or before.cluster != after.cluster
+    assert cluster_from_toml(cluster_to_toml(after.cluster)) == after.cluster
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["PreemptType=preempt/qos", "PreemptMode=SUSPEND,GANG", "SelectType=select/linear",
+     "EnforcePartLimits=ALL", "TopologyPlugin=topology/tree", "PriorityWeightAssoc=10"],
+)  # fmt: skip
+def test_settings_that_decide_what_runs_are_replayed_or_noted(tmp_path: Path, line: str) -> None:
+    found = read_cluster(write(tmp_path / "slurm.conf", f"{line}\n{CONF}"))
+    assert f"{line.split('=')[0]} of slurm.conf: not replayed" in found.notes
+
+
+def test_preemption_of_a_qos_is_noted_once_for_all(tmp_path: Path) -> None:
+    conf = write(tmp_path / "slurm.conf", f"AccountingStorageEnforce=limits,qos\n{CONF}")
+    rows = [f"{name}|1|low|00:00:00|cluster||" for name in ("a", "b", "c", "d")]
+    head = "Name|Priority|Preempt|GraceTime|PreemptMode|GrpTRES"
+    qos = write(tmp_path / "qos.txt", "\n".join((head, *rows)) + "\n")
+    assert read_cluster(conf, more=[qos]).notes[-1:] == (
+        "Preempt of QOS a, QOS b, QOS c and 1 more: not replayed",
+    )
+
+
+def test_limits_that_slurm_does_not_hold_anybody_to_are_noted(tmp_path: Path) -> None:
+    qos = write(tmp_path / "qos.txt", QOS)
+    loose = write(tmp_path / "slurm.conf", f"AccountingStorageEnforce=associations\n{CONF}")
+    assert any("holds nobody to those" in note for note in read_cluster(loose, more=[qos]).notes)
+    strict = write(tmp_path / "slurm.conf", f"AccountingStorageEnforce=safe,qos\n{CONF}")
+    notes = read_cluster(strict, more=[qos]).notes
+    assert not any("holds nobody to those" in note for note in notes)
+
+
+def test_rules_of_a_site_come_as_limits_default_times_and_access(tmp_path: Path) -> None:
+    lines = (
+        "PartitionName=new Nodes=ALL DefaultTime=02:00:00 AllowAccounts=science DenyQos=low",
+        "  MaxMemPerNode=65536 MaxCPUsPerNode=32 MinNodes=0",
+    )
+    qos = (
+        "Name|Priority|GrpTRES|GrpTRESRunMins|MaxTRESPerNode|MaxTRESMins|MinTRES\n"
+        "long|1||gres/gpu=1000|gres/gpu=2|cpu=600|gres/gpu=1\n"
+    )
+    more = [
+        write(tmp_path / "parts.txt", "\n".join(lines) + "\n"),
+        write(tmp_path / "qos.txt", qos),
+        write(tmp_path / "assoc.txt", ASSOC),
+    ]
+    found = read_cluster(write(tmp_path / "slurm.conf", CONF), more=more)
+    part = found.cluster.partitions[-1]
+    assert part.default_minutes == 120
+    assert part.access == Access(accounts=("science", "physics"), not_qos=("low",))
+    assert "partition new: MaxCPUsPerNode bounds each job, not all its jobs on a node together" in (
+        found.notes
+    )
+    for expected in (
+        Limit(partitions=("new",), each=Each.NODE, cpus=32, memory_gb=64),
+        Limit(qos=("long",), gpu_minutes=1000),
+        Limit(qos=("long",), each=Each.NODE, gpus=2),
+        Limit(qos=("long",), each=Each.JOB, cpu_minutes=600, least_gpus=1),
+    ):
+        assert expected in found.cluster.limits, expected
+
+
 def test_a_file_that_adds_nothing_is_an_error(tmp_path: Path) -> None:
     conf, other = write(tmp_path / "slurm.conf", CONF), write(tmp_path / "x.txt", "hello\n")
     with pytest.raises(ClusterError, match=r"x.txt: adds nothing that is known"):
@@ -157,7 +279,7 @@ def test_a_file_that_adds_nothing_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[[limits]]\neach = "team"', "expected all, user, account or job"),
+        ('[[limits]]\neach = "team"', "expected all, user, account, job or node"),
         ("[[limits]]\ngpu = 3", "unknown key 'gpu'"),
         ("[[limits]]\ngpus = -1", "expected 0 or more"),
         ("[[limits]]\nminutes = 60", 'say each = "job"'),

@@ -124,3 +124,27 @@ def test_two_imports_cannot_be_joined_unless_they_share_a_key() -> None:
     assert anonymise(trace).jobs.user.values != anonymise(trace).jobs.user.values
     shared = [anonymise(trace, key=b"site").jobs.user.values for _ in range(2)]
     assert shared[0] == shared[1]
+
+
+def test_features_and_reservations_come_from_the_record_or_the_command(tmp_path: Path) -> None:
+    head, *rows = SACCT.splitlines()
+    told = [
+        f"{head}|Constraints|Reservation",
+        f"{rows[0].replace('sbatch', 'sbatch -C old --reservation=old')}|h100|course",
+        f"{rows[1].replace('sbatch', 'sbatch -C h100 --reservation=course')}||",
+        f"{rows[2]}||",
+    ]
+    path = tmp_path / "sacct.txt"
+    path.write_text("\n".join(told) + "\n")
+    jobs = read_trace(path).jobs
+    assert jobs.constraint.names() == ["h100", "h100", None]
+    assert jobs.reservation.names() == ["course", "course", None]
+    path.write_text(SACCT.replace("sbatch", "sbatch -C h100 --reservation=course"))  # no columns
+    assert read_trace(path).jobs.constraint.names() == ["h100", "h100", None]
+    assert read_trace(path).jobs.reservation.names() == ["course", "course", None]
+
+
+def test_features_come_from_json_too(tmp_path: Path) -> None:
+    path = tmp_path / "sacct.json"
+    path.write_text(json.dumps({"jobs": [samples.sacct_job(7, 1000, constraints="h100")]}))
+    assert read_trace(path).jobs.constraint.names() == ["h100"]

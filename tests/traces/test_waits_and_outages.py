@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.domain.access import Access
 from dovetail.domain.cluster_toml import cluster_from_toml
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.outages import NodeReservation, Outage, OutageState
@@ -146,6 +147,11 @@ def test_a_preempted_run_is_a_job_of_its_own_and_the_next_one_follows_it(tmp_pat
         ("sbatch --exclude=gpu1 --exclude=gpu2 --wrap=run -w gpu3", Submission(exclude="gpu2")),
         ("sbatch --exclusive train.sh -w gpu1", Submission()),
         ("sbatch -w", Submission()),
+        ("sbatch -C h100 x", Submission(constraint="h100")),
+        ("sbatch -C'h100&ib' x", Submission(constraint="h100&ib")),
+        ("srun --constraint=[rack1|rack2] x", Submission(constraint="[rack1|rack2]")),
+        ("sbatch --reservation=course x -C a", Submission(reservation="course")),
+        ("sbatch --reservation course x", Submission(reservation="course")),
     ],
 )
 def test_a_command_is_read_as_sbatch_reads_it(line: str, expected: Submission) -> None:
@@ -180,7 +186,9 @@ def test_events_and_reservations_of_a_site_close_its_nodes(tmp_path: Path) -> No
         Outage(frozenset({1, 2}), 1704240000.0, math.inf, OutageState.DRAIN, "new "),
     )
     assert found.cluster.reservations == (
-        NodeReservation(frozenset({0, 1}), 1706774400.0, 1706817600.0, "maint"),
+        NodeReservation(
+            frozenset({0, 1}), 1706774400.0, 1706817600.0, "maint", Access(users=("root",))
+        ),
     )
     assert found.cluster.requeues is False
     assert any("1 events" in note for note in found.notes)

@@ -51,7 +51,8 @@ def print_fitting(
     left_out = _fitting(console, first_to_go, make)
     console.print(make(left_out))
     console.print()
-    console.print(cell(caption), style="dim")
+    for line in caption.splitlines():  # as a whole, its line ends would be spelled out
+        console.print(cell(line), style="dim")
     if left_out:
         gone = ", ".join(title for key, title in titles.items() if key in left_out)
         console.print(f"No room here for {gone}: widen the terminal, or see --json.", style="dim")

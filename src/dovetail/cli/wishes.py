@@ -22,6 +22,14 @@ _WORDS = {
             "unknown": "replayed without: the cluster has none of that name",
             "left_out": "replayed without: nodes would be of too many kinds",
             "not_met": "replayed without: its nodes cannot hold them",
+            "not_let_in": "replayed without: it is for other users or accounts",
+        },
+    ),
+    "features": (
+        "features",
+        {
+            "none_asked": "without any (-C), though nodes have some: features not in this export?"
+            " Constraints of sacct tells them",
         },
     ),
 }

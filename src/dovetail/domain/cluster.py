@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dovetail.domain.access import ANYBODY, Access
 from dovetail.domain.associations import Association, check_tree
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.limits import Limit
+from dovetail.domain.limits import LEAST, WORK, Limit
 from dovetail.domain.outages import MAX_CLOSURES, NodeReservation, Outage
 from dovetail.domain.partition_lists import split_partitions
 
@@ -102,6 +103,8 @@ class Partition:
     exclusive: bool = False  # its jobs take whole nodes: OverSubscribe=EXCLUSIVE
     # What accounts with shares are charged per CPU, GB, GPU and node: TRESBillingWeights.
     billing: tuple[tuple[str, float], ...] = ()
+    default_minutes: float = math.inf  # limit of a job that has none of its own; inf: unknown
+    access: Access = field(default=ANYBODY)
 
     def __post_init__(self) -> None:
         if not 0 <= self.tier <= MAX_PRIORITY:
@@ -110,6 +113,11 @@ class Partition:
             raise ClusterError(
                 f"partition {self.name}: priority is {self.priority:g}, "
                 f"expected 0 to {MAX_PRIORITY:g}"
+            )
+        if not self.default_minutes > 0:
+            raise ClusterError(
+                f"partition {self.name}: default_minutes is {self.default_minutes:g}, expected "
+                "above 0"
             )
         for what, weight in self.billing:
             if what not in BILLED or not 0 <= weight <= MAX_PRIORITY:
@@ -278,6 +286,13 @@ class Cluster:
             text += repr([(part.tier, part.exclusive) for part in self.partitions])
         if self.limits:
             text += repr(self.limits)
+        if any(limit.amounts.keys() & {*WORK, *LEAST} for limit in self.limits):
+            text += repr([limit.amounts for limit in self.limits])
+        rules = [(part.default_minutes, part.access) for part in self.partitions]
+        if any(rule != (math.inf, ANYBODY) for rule in rules):
+            text += repr(rules)
+        if any(kept.access != ANYBODY for kept in self.reservations):
+            text += repr([kept.access for kept in self.reservations])
         if self.associations or any(part.billing for part in self.partitions):
             text += repr((self.associations, [part.billing for part in self.partitions]))
         if self.slurm:

@@ -12,8 +12,8 @@ from typing import Any
 from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, SETTINGS, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
-from dovetail.domain.limits import AMOUNTS, Each, Limit
-from dovetail.domain.outage_toml import read_outages, read_reservations
+from dovetail.domain.limits import BOUNDS, Each, Limit
+from dovetail.domain.outage_toml import read_access, read_outages, read_reservations
 from dovetail.domain.toml_table import TomlTable, refuse_unknown
 
 MAX_BYTES = 32 << 20
@@ -41,10 +41,13 @@ _NODE = {
     "name", "count", "gpus", "type", "cpus", "memory_gb", "switch", "nodes_per_switch", "mig",
     "features",
 }  # fmt: skip
-_PARTITION = {"nodes", "share", "priority", "tier", "exclusive", "billing"}
+_PARTITION = {
+    "nodes", "share", "priority", "tier", "exclusive", "billing", "default_minutes",
+    "accounts", "not_accounts", "qos", "not_qos",
+}  # fmt: skip
 _ASSOCIATION = {"account", "user", "parent", "shares"}
 _NAMES = ("users", "accounts", "qos", "partitions")
-_LIMIT = {*_NAMES, "each", *AMOUNTS}
+_LIMIT = {*_NAMES, "each", *BOUNDS}
 
 
 def load_cluster(spec: str | Path) -> Cluster:
@@ -120,9 +123,11 @@ def _limits(value: Any, file: str) -> Iterator[Limit]:
         entry = TomlTable(content, where)
         each = entry.text("each", Each.ALL.value)
         if each not in {part.value for part in Each}:
-            raise ClusterError(f"{where}: each is {each!r}, expected all, user, account or job")
+            raise ClusterError(
+                f"{where}: each is {each!r}, expected all, user, account, job or node"
+            )
         users, accounts, qos, partitions = (tuple(entry.texts(key)) for key in _NAMES)
-        amounts = {key: entry.number(key, math.inf) for key in AMOUNTS}
+        amounts = {key: entry.number(key, free) for key, free in BOUNDS.items()}
         yield Limit(users, accounts, qos, partitions, Each(each), **amounts)
 
 
@@ -229,6 +234,8 @@ def _partitions(table: Any, nodes: list[Node], file: str) -> list[Partition]:
                 entry.whole("tier", 1, 0),
                 entry.flag("exclusive"),
                 tuple(_numbers(content, "billing", where).items()),
+                entry.number("default_minutes", math.inf),
+                read_access(entry),
             )
         )
     return partitions

@@ -10,7 +10,7 @@ True
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 
 from dovetail.domain.errors import ClusterError
@@ -23,10 +23,17 @@ class Each(Enum):
     ALL = "all"  # of all jobs that the limit is about: Slurm's Grp...
     USER = "user"  # of every user by itself: MaxJobs, MaxTRESPerUser
     ACCOUNT = "account"  # MaxJobsPerAccount, MaxTRESPerAccount
-    JOB = "job"  # of one job: MaxTRESPerJob, MaxWall, MaxTime, MaxNodes
+    JOB = "job"  # of one job: MaxTRESPerJob, MaxWall, MaxTime, MaxNodes, MinTRES
+    NODE = "node"  # of one job on each of its nodes: MaxTRESPerNode, MaxMemPerNode
 
 
 AMOUNTS = ("jobs", "submitted", "gpus", "cpus", "memory_gb", "nodes", "minutes")
+WORK = ("gpu_minutes", "cpu_minutes", "memory_gb_minutes", "node_minutes")
+LEAST = ("least_gpus", "least_cpus", "least_memory_gb", "least_nodes")
+BOUNDS = {**dict.fromkeys((*AMOUNTS, *WORK), math.inf), **dict.fromkeys(LEAST, 0.0)}
+"""All that a limit may say, and the number that bounds nothing."""
+
+_OF_A_NODE = {"gpus", "cpus", "memory_gb"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +52,19 @@ class Limit:
     memory_gb: float = math.inf
     nodes: float = math.inf
     minutes: float = math.inf  # of a job's time limit
+    # Times the minutes that time limits leave: GrpTRESRunMins; of one job MaxTRESMins.
+    gpu_minutes: float = field(default=math.inf, repr=False)
+    cpu_minutes: float = field(default=math.inf, repr=False)
+    memory_gb_minutes: float = field(default=math.inf, repr=False)
+    node_minutes: float = field(default=math.inf, repr=False)
+    # A job asks for no less: MinTRES.
+    least_gpus: float = field(default=0.0, repr=False)
+    least_cpus: float = field(default=0.0, repr=False)
+    least_memory_gb: float = field(default=0.0, repr=False)
+    least_nodes: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        for name in AMOUNTS:  # written alike, whoever wrote it: the cluster's hash rests on it
+        for name in BOUNDS:  # written alike, whoever wrote it: the cluster's hash rests on it
             object.__setattr__(self, name, float(getattr(self, name)))
         for name, most in self.amounts.items():
             if not most >= 0:
@@ -56,12 +73,21 @@ class Limit:
             raise ClusterError(f"{self.title}: a single job has no number of jobs")
         if self.each is not Each.JOB and self.minutes != math.inf:
             raise ClusterError(f'{self.title}: minutes are those of one job; say each = "job"')
+        if self.each is not Each.JOB and self.amounts.keys() & LEAST:
+            raise ClusterError(f'{self.title}: one job asks for the least; say each = "job"')
+        if self.each is Each.NODE and self.amounts.keys() - _OF_A_NODE:
+            raise ClusterError(f"{self.title}: a node has gpus, cpus and memory_gb only")
 
     @property
     def amounts(self) -> dict[str, float]:
         """What it bounds, and by how much."""
-        every = {name: getattr(self, name) for name in AMOUNTS}
-        return {name: most for name, most in every.items() if most != math.inf}
+        every = {name: getattr(self, name) for name in BOUNDS}
+        return {name: most for name, most in every.items() if most != BOUNDS[name]}
+
+    @property
+    def together(self) -> bool:
+        """Whether it counts the use of several jobs."""
+        return self.each not in (Each.JOB, Each.NODE)
 
     @property
     def level(self) -> int:

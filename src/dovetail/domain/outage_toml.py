@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from dovetail.domain.access import ACCESS_KEYS, Access
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.outages import NodeReservation, Outage, OutageState
 from dovetail.domain.toml_table import TomlTable, refuse_unknown
@@ -15,7 +16,7 @@ Members = Callable[[list[str], str], frozenset[int]]
 """From names of nodes, and words for where they stand, to the nodes."""
 
 _OUTAGE = {"nodes", "start", "end", "state", "reason"}
-_RESERVATION = {"name", "nodes", "start", "end"}
+_RESERVATION = {"name", "nodes", "start", "end", "users", "not_users", "accounts", "not_accounts"}
 
 
 def read_outages(value: Any, file: str, members: Members) -> Iterator[Outage]:
@@ -41,7 +42,13 @@ def read_reservations(value: Any, file: str, members: Members) -> Iterator[NodeR
             _time(entry, "start", math.nan),
             _time(entry, "end", math.inf),
             entry.text("name", ""),
+            read_access(entry),
         )
+
+
+def read_access(entry: TomlTable) -> Access:
+    """Who may use what the table describes."""
+    return Access(*(tuple(entry.texts(key)) for key in ACCESS_KEYS))
 
 
 def _tables(value: Any, words: str, known: set[str]) -> Iterator[TomlTable]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
+from dovetail.domain.access import ANYBODY, Access
 from dovetail.domain.errors import ClusterError
 
 MAX_CLOSURES = 2_000_000
@@ -41,6 +42,7 @@ class NodeReservation:
     start: float
     end: float
     name: str = ""
+    access: Access = ANYBODY  # whose jobs may ask for it
 
     def __post_init__(self) -> None:
         _check(f"reservation {self.name}".strip(), self.start, self.end)

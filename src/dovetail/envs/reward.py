@@ -5,7 +5,7 @@
 | bsld        | mean bounded slowdown                                                          |
 | wait        | mean wait, seconds                                                             |
 | jct         | mean time from submission to end, seconds                                      |
-| utilisation | per cent of the GPUs left unused until the last of them ends; other jobs aside |
+| utilisation | per cent of the GPUs (CPUs where there are none) left unused until all have ended |
 
 The published reward comes once, at the end: (base - ours) / max(base, ours, 1). A dense one charges
 each second that a job waits when it passes, as a share of what the base's jobs wait in all: its
@@ -91,13 +91,16 @@ def _jct(jobs: JobRows, runs: Runs, cluster: ClusterRow, first: int, begin: floa
 
 @measuring
 def _unused(jobs: JobRows, runs: Runs, cluster: ClusterRow, first: int, begin: float) -> float:
-    busy, last = 0.0, begin
+    busy, sizes, last = 0.0, 0.0, begin
     for job in range(first, len(runs)):
         if runs[job].demand >= 0:
             busy += jobs[job].gpus * (runs[job].end - runs[job].start)
+            sizes += jobs[job].size * (runs[job].end - runs[job].start)
             last = max(last, runs[job].end)
     if last == begin:
         return 0.0
+    if busy == 0.0:  # no job has GPUs: sizes are their CPUs
+        busy = sizes
     return 100.0 * (1.0 - busy / (cluster[0].total_gpus * (last - begin)))
 
 

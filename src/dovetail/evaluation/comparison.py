@@ -32,6 +32,7 @@ from dovetail.policies.placement import OWN
 from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction.estimates import default_estimates
 from dovetail.prediction.knowledge import Knowledge
+from dovetail.simulator.partition_access import with_default_times
 from dovetail.simulator.wishes import count_wishes
 from dovetail.traces.cluster_loader import load_cluster
 from dovetail.traces.description import describe
@@ -150,10 +151,11 @@ def compare(
     seed, length = whole("seed", seed, low=0), whole("length", length, low=1)
     sequences = None if sequences is None else whole("sequences", sequences, low=1)
     workers = None if workers is None else whole("workers", workers, low=1)
-    jobs = load_trace(trace)
-    spec, knowledge = estimates or default_estimates(jobs), Knowledge(jobs)
+    jobs, site = load_trace(trace), load_cluster(cluster)
+    known = with_default_times(jobs, site)
+    spec, knowledge = estimates or default_estimates(known), Knowledge(known)
     told = tuple(knowledge.estimates(policy.told(spec), seed) for policy in chosen)
-    run = Run(jobs, load_cluster(cluster), chosen[0], knowledge.estimates(spec, seed), seed)
+    run = Run(jobs, site, chosen[0], knowledge.estimates(spec, seed), seed)
     windows = plan(run.trace, sequences, length, seed)
     work = Work(run, chosen, told, windows)
     labels = _labels(chosen)

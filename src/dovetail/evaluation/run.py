@@ -25,6 +25,7 @@ from dovetail.policies.policy import Policy, PolicyLike, as_policy
 from dovetail.prediction import HISTORY
 from dovetail.prediction.estimates import default_estimates, make_estimates
 from dovetail.simulator import simulate as simulate_parts
+from dovetail.simulator.partition_access import with_default_times
 from dovetail.traces.cluster_loader import load_cluster
 from dovetail.traces.loader import load_trace
 
@@ -51,8 +52,9 @@ class Run:
         """From what people write; without estimates those that a scheduler would have had."""
         policy = as_policy(policy)
         if not isinstance(estimates, Estimates):
-            told = policy.told(estimates or default_estimates(trace))
-            estimates = make_estimates(trace, told, seed)
+            known = with_default_times(trace, cluster)
+            told = policy.told(estimates or default_estimates(known))
+            estimates = make_estimates(known, told, seed)
         return cls(trace, cluster, policy, estimates, seed)
 
     def replay(

@@ -37,7 +37,7 @@ from dovetail.simulator.kernel.beyond import MOST as MOST_BEYOND
 from dovetail.simulator.kernel.openings import HEAPS
 from dovetail.simulator.kernel.parts import FACTS, LIMITS, SWITCHES
 from dovetail.simulator.layout import Kind, Option, demands_of, exclusive_of
-from dovetail.simulator.limits import layout_limits
+from dovetail.simulator.limits import NO_LIMIT, layout_limits
 from dovetail.simulator.needs import need_tables
 from dovetail.simulator.node_tables import kind_tables, level_tables, node_table
 from dovetail.simulator.partitions import kinds_beside, partition_kinds, tiers_of
@@ -149,7 +149,8 @@ class Tables:
             first
         ] & kinds_beside(every, kinds)
         self.tried = new_table(account_rows.Tried, user_count)
-        self.limit_links, self.limit_uses = _add_limits(self.demands, jobs, cluster, every, first)
+        limits = _add_limits(self.demands, jobs, cluster, every, first)
+        self.limit_links, self.limit_uses, self.late_jobs = limits
         self.demand_facts = _demand_facts(every, kinds)
         self.kind_sets = _kind_sets(self.demands)
         self.turns = new_table(queue_rows.Turn, 2 * len(every))
@@ -187,6 +188,9 @@ class Tables:
             self.world[name] = getattr(self, name).ctypes.data
         self.world["now"] = jobs.submit[0]
         self.world["assigned_at"] = -np.inf
+        self.world["first_time"] = jobs.submit[0]
+        self.world["timed"] = bool((self.limit_links["seconds"] >= 0).any())
+        self.world["next_late"] = NO_LIMIT
         self.world["job_count"] = len(jobs)
         self.world["node_count"] = len(nodes)
         self.world["kind_count"] = len(kinds)
@@ -336,11 +340,14 @@ def _first_jobs(of_job: Ints, demands: int) -> Ints:
 
 def _add_limits(
     demands: Table, jobs: Jobs, cluster: Cluster, every: list[list[Option]], first: Ints
-) -> tuple[Table, Table]:
-    """Per demand its limits, what its jobs count for, and the counters."""
+) -> tuple[Table, Table, Table]:
+    """Per demand its limits, what its jobs count for; the counters; room for jobs beyond limits."""
     layout = layout_limits(jobs, cluster)
     if layout is None:
-        return new_table(account_rows.LimitLink, 0), new_table(account_rows.LimitUse, 0)
+        none = (account_rows.LimitLink, account_rows.LimitUse, account_rows.LateJob)
+        links, uses, late = (new_table(row, 0) for row in none)
+        links["seconds"] = -1
+        return links, uses, late
     demands["gpus_asked"] = jobs.gpus[first]
     demands["cpus_asked"] = np.ceil(jobs.cpus[first] * 1000)
     demands["memory_asked"] = np.ceil(jobs.memory[first] * 1024)
@@ -349,10 +356,17 @@ def _add_limits(
     counts = np.array([len(links) for links in own])
     demands["link_last"] = np.cumsum(counts)
     demands["link_first"] = demands["link_last"] - counts
+    timed = layout.timed(jobs)
+    seconds = np.full(len(first), -1) if timed is None else timed[first]
     table = new_table(account_rows.LimitLink, int(counts.sum()))
-    for at, link in enumerate(link for links in own for link in links):
-        table[at] = (link.use, *link.most)
-    return table, new_table(account_rows.LimitUse, layout.uses)
+    table["seconds"] = -1
+    of_link = zip(
+        np.repeat(seconds, counts), (link for links in own for link in links), strict=True
+    )
+    for at, (allowed, link) in enumerate(of_link):
+        table[at] = (link.use, *link.most, *link.work, allowed if link.timed else -1)
+    late = new_table(account_rows.LateJob, 0 if timed is None else len(jobs))
+    return table, new_table(account_rows.LimitUse, layout.uses), late
 
 
 def _most_without_gpus(of_job: Ints, every: list[list[Option]], kinds: list[Kind]) -> int:

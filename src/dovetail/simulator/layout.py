@@ -14,8 +14,17 @@ from dovetail.domain.constraints import meets
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
 from dovetail.domain.policy import Placement
-from dovetail.simulator.limits import LimitLayout, layout_limits
-from dovetail.simulator.rejections import ASKS_MIG, OVER_LIMIT, REASONS, TOO_LONG, reason_of
+from dovetail.simulator.limits import Asked, LimitLayout, layout_limits
+from dovetail.simulator.partition_access import not_let_in
+from dovetail.simulator.rejections import (
+    ASKS_MIG,
+    NOT_LET_IN,
+    OVER_LIMIT,
+    REASONS,
+    TOO_LONG,
+    UNDER_LIMIT,
+    reason_of,
+)
 
 UNLIMITED = 10**15
 """Milli-CPUs or MB of a node that does not say; never binds."""
@@ -265,7 +274,8 @@ def demands_of(
     by_kind = bool(placement.affinity or cluster.kind_speed)
     limits = layout_limits(jobs, cluster)
     if limits is not None:
-        apart = [*apart, limits.of_job]
+        timed = limits.timed(jobs)
+        apart = [*apart, limits.of_job, *([] if timed is None else [timed])]
     asks, of_job = _distinct_asks(jobs, cluster, by_kind, apart)
     found = {ask: _options_met(ask, cluster, kinds, placement) for ask in dict.fromkeys(asks)}
     every = [found[ask][0] for ask in asks]
@@ -273,6 +283,7 @@ def demands_of(
         [0 if own else reason_of(ask, cluster) for ask, own in zip(asks, every, strict=True)]
     )
     rejected = np.where(jobs.mig.codes != UNKNOWN, REASONS.index(ASKS_MIG), why[of_job])
+    rejected[(rejected == 0) & not_let_in(jobs, cluster)] = REASONS.index(NOT_LET_IN)
     if limits is not None:
         _reject_over_limits(jobs, asks, of_job, every, limits, rejected)
     unlisted, unreserved = (
@@ -310,17 +321,21 @@ def _reject_over_limits(
 ) -> None:
     """What could never start under its limits, however little else runs."""
     _, first = np.unique(of_job, return_index=True)
-    over = [
-        bool(options) and limits.too_large(int(limits.of_job[row]), asked_of(ask, options))
-        for ask, options, row in zip(asks, every, first.tolist(), strict=True)
-    ]
-    rejected[(rejected == 0) & limits.too_long(jobs)] = REASONS.index(TOO_LONG)
-    rejected[(rejected == 0) & np.array(over)[of_job]] = REASONS.index(OVER_LIMIT)
+    groups = limits.of_job[first].tolist()
+    asked = [asked_of(ask, options) for ask, options in zip(asks, every, strict=True)]
+    pairs = list(zip(groups, asked, strict=True))
+    over = np.array([limits.too_large(group, own) for group, own in pairs])[of_job]
+    under = np.array([limits.too_small(group, own) for group, own in pairs])[of_job]
+    work = limits.too_much_work(jobs, np.array(asked)[of_job])
+    for which, reason in (
+        (limits.too_long(jobs), TOO_LONG), (over | work, OVER_LIMIT), (under, UNDER_LIMIT),
+    ):  # fmt: skip
+        rejected[(rejected == 0) & which] = REASONS.index(reason)
 
 
-def asked_of(ask: Ask, options: list[Option]) -> tuple[int, int, int, int]:
-    """What a job counts for under limits: GPUs, CPUs, memory, and nodes of its first option."""
-    return ask.gpus, ask.cpus, ask.memory, options[0].nodes
+def asked_of(ask: Ask, options: list[Option]) -> Asked:
+    """What a job counts for under limits; without options it counts for nothing."""
+    return ask.gpus, ask.cpus, ask.memory, options[0].nodes if options else 0
 
 
 def exclusive_of(jobs: Jobs, cluster: Cluster) -> Bools:

@@ -21,12 +21,26 @@ NO_LIMIT = 2**62
 COUNTED = {"jobs": 1, "submitted": 1, "gpus": 1, "cpus": 1000, "memory_gb": 1024, "nodes": 1}
 """What a counter counts, in how many parts of the limit's unit."""
 
+WORKED = {
+    f"{one}_minutes": 60 * COUNTED[name]
+    for one, name in (("gpu", "gpus"), ("cpu", "cpus"), ("memory_gb", "memory_gb"),
+                      ("node", "nodes"))
+}  # fmt: skip
+"""The same for what is asked for, times the seconds of a time limit."""
+
+Asked = tuple[int, int, int, int]
+"""What a job counts for: GPUs, CPUs, memory, and nodes of its first option."""
+
+_ASKED = ("gpus", "cpus", "memory_gb", "nodes")
+
 
 class Link(NamedTuple):
     """A counter, and how much of each amount may be in use there."""
 
     use: int
     most: tuple[int, ...]  # as COUNTED
+    work: tuple[int, ...] = (NO_LIMIT,) * len(WORKED)
+    timed: bool = False  # the counter counts work, whoever is bound by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +49,7 @@ class LimitLayout:
 
     of_job: Ints  # [jobs] the group
     links: list[list[Link]]  # [groups]
-    single: list[list[Limit]]  # [groups] limits that bound one job
+    single: list[list[Limit]]  # [groups] limits that bound one job, or its part of a node
     uses: int  # counters in all
 
     def too_long(self, jobs: Jobs) -> Bools:
@@ -44,15 +58,56 @@ class LimitLayout:
         with np.errstate(invalid="ignore"):
             return jobs.limit > 60.0 * np.array(most)[self.of_job]
 
-    def too_large(self, group: int, asked: tuple[int, ...]) -> bool:
-        """Whether a job of a group could not even run alone: gpus, cpus, memory_gb, nodes."""
-        for name, amount in zip(("gpus", "cpus", "memory_gb", "nodes"), asked, strict=True):
+    def too_large(self, group: int, asked: Asked) -> bool:
+        """Whether a job of a group could not even run alone."""
+        for name, amount in zip(_ASKED, asked, strict=True):
             at = list(COUNTED).index(name)
             if any(amount > link.most[at] for link in self.links[group]):
                 return True
-            if any(amount > _parts(limit, name) for limit in self.single[group]):
-                return True
+            for limit in self.single[group]:
+                nodes = asked[3] if limit.each is Each.NODE else 1
+                if amount > _parts(limit, name) * nodes:
+                    return True
         return any(link.most[at] < 1 for link in self.links[group] for at in (0, 1))
+
+    def too_small(self, group: int, asked: Asked) -> bool:
+        """Whether a job of a group asks for less than it has to."""
+        return any(
+            amount < getattr(limit, f"least_{name}") * COUNTED[name]
+            for limit in self.single[group]
+            for name, amount in zip(_ASKED, asked, strict=True)
+        )
+
+    def too_much_work(self, jobs: Jobs, asked: Ints) -> Bools:
+        """Jobs [jobs, 4] that ask for too much for as long as they may run."""
+        most = np.array(
+            [
+                [
+                    min(
+                        [
+                            NO_LIMIT,
+                            *(link.work[at] for link in links),
+                            *(getattr(limit, name) * parts for limit in single),
+                        ]
+                    )
+                    for at, (name, parts) in enumerate(WORKED.items())
+                ]
+                for links, single in zip(self.links, self.single, strict=True)
+            ]
+        )  # fmt: skip
+        work = asked * seconds_allowed(jobs)[:, None].astype(np.float64)
+        return np.asarray((work > most[self.of_job]).any(axis=1))
+
+    def timed(self, jobs: Jobs) -> Ints | None:
+        """The time limits of jobs whose work is counted; None where nobody's is."""
+        counted = np.array([any(link.timed for link in own) for own in self.links])[self.of_job]
+        known = counted & ~np.isnan(jobs.limit)
+        return np.where(known, seconds_allowed(jobs), -1) if counted.any() else None
+
+
+def seconds_allowed(jobs: Jobs) -> Ints:
+    """Time limits in whole seconds; 0 where they are unknown."""
+    return np.floor(np.nan_to_num(jobs.limit)).astype(np.int64)
 
 
 def layout_limits(jobs: Jobs, cluster: Cluster) -> LimitLayout | None:
@@ -75,10 +130,10 @@ def layout_limits(jobs: Jobs, cluster: Cluster) -> LimitLayout | None:
             for number in sorted({*of_user[None], *of_user.get(names[0], ())})
             if cluster.limits[number].applies(*names)
         }
-        single.append([limit for limit in own.values() if limit.each is Each.JOB])
+        single.append([limit for limit in own.values() if not limit.together])
         links.append(
             [
-                Link(counters.setdefault((number, whose), len(counters)), most)
+                Link(counters.setdefault((number, whose), len(counters)), *most)
                 for number, whose, most in _together(own, names[0], names[1])
             ]
         )
@@ -115,8 +170,9 @@ def _by_user(cluster: Cluster) -> dict[str | None, list[int]]:
 
 def _together(
     own: dict[int, Limit], user: str | None, account: str | None
-) -> Iterator[tuple[int, str | None, tuple[int, ...]]]:
-    """Of limits on jobs together: number, whose use is counted, and the most of each amount.
+) -> Iterator[tuple[int, str | None, tuple[tuple[int, ...], tuple[int, ...], bool]]]:
+    """Of limits on jobs together: number, whose use is counted, and the most of each amount and of
+    each work, and whether work is counted.
 
     An amount counts only where no limit of a lower level bounds it as well.
     """
@@ -127,12 +183,17 @@ def _together(
             lowest[key] = min(lowest.get(key, limit.level), limit.level)
     for number, limit in own.items():
         held = {n: v for n, v in limit.amounts.items() if lowest[limit.each, n] == limit.level}
-        if limit.each is not Each.JOB:  # use is counted even where another limit holds
-            most = tuple(
-                min(NO_LIMIT, math.floor(held[name] * parts)) if name in held else NO_LIMIT
-                for name, parts in COUNTED.items()
+        if limit.together:  # use is counted even where another limit holds
+            most, work = (
+                tuple(
+                    min(NO_LIMIT, math.floor(held[name] * parts)) if name in held else NO_LIMIT
+                    for name, parts in counted.items()
+                )
+                for counted in (COUNTED, WORKED)
             )
-            yield number, {Each.USER: user, Each.ACCOUNT: account}.get(limit.each), most
+            timed = bool(limit.amounts.keys() & WORKED)
+            whose = {Each.USER: user, Each.ACCOUNT: account}.get(limit.each)
+            yield number, whose, (most, work, timed)
 
 
 def _parts(limit: Limit, name: str) -> float:

@@ -1,7 +1,8 @@
 """Which of several partitions a job may really use: those that there are and that let it in.
 
-As Slurm does (EnforcePartLimits=ANY): a partition whose limits of single jobs a job exceeds is
-left out of its list. A job of which nothing is left keeps one, under whose limits it is rejected.
+As Slurm does (EnforcePartLimits=ANY): a partition that does not let a job in, or whose limits of
+single jobs it exceeds, is left out of its list. A job of which nothing is left keeps one, under
+whose limits it is rejected.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dovetail.domain.distinct import distinct_rows
 from dovetail.domain.jobs import Bools, Jobs, Names
 from dovetail.domain.limits import Each, Limit
 from dovetail.domain.partition_lists import SEVERAL, join_partitions
-from dovetail.simulator.limits import COUNTED
+from dovetail.simulator.limits import COUNTED, WORKED, seconds_allowed
+from dovetail.simulator.partition_access import shut_out
 
 
 def settle_partitions(jobs: Jobs, cluster: Cluster) -> Jobs:
@@ -49,10 +51,11 @@ def _name(parts: tuple[Partition, ...], usable: list[bool]) -> str:
 
 
 def _too_small(jobs: Jobs, cluster: Cluster, part: str) -> Bools:
-    """Jobs that exceed a limit of single jobs of this partition."""
-    found = np.zeros(len(jobs), np.bool_)
+    """Jobs that a partition does not let in, or that exceed a limit of its single jobs."""
+    (own,) = (one for one in cluster.partitions if one.name == part)
+    found = shut_out(jobs, own)
     for limit in cluster.limits:
-        if limit.each is Each.JOB and part in limit.partitions:
+        if not limit.together and part in limit.partitions:
             found |= _concerns(limit, jobs) & _exceeds(limit, jobs)
     return found
 
@@ -74,7 +77,15 @@ def _exceeds(limit: Limit, jobs: Jobs) -> Bools:
     """What is known of a job before it is split over nodes; an unknown time limit is none."""
     amounts = {"gpus": jobs.gpus, "cpus": jobs.cpus, "memory_gb": jobs.memory, "nodes": jobs.nodes}
     found: Bools = np.zeros(len(jobs), np.bool_)
+    by_node = limit.each is Each.NODE  # as far as a job says of how many
+    each, known = (jobs.nodes, jobs.nodes > 0) if by_node else (1, np.True_)
     for name, amount in amounts.items():
-        found |= np.ceil(amount * COUNTED[name]) > getattr(limit, name) * COUNTED[name]
+        asked = np.ceil(amount * COUNTED[name])
+        found |= known & (asked / np.maximum(each, 1) > getattr(limit, name) * COUNTED[name])
+        told = (name != "nodes") | (amount > 0)
+        found |= told & (asked < getattr(limit, f"least_{name}") * COUNTED[name])
+    for (name, amount), (work, parts) in zip(amounts.items(), WORKED.items(), strict=True):
+        done = np.ceil(amount * COUNTED[name]) * seconds_allowed(jobs)
+        found |= done > getattr(limit, work) * parts
     with np.errstate(invalid="ignore"):
         return found | (jobs.limit > 60.0 * limit.minutes)

@@ -20,6 +20,8 @@ TOO_LARGE = "asks for more than the nodes it may use can ever give"
 ASKS_MIG = "asks for MIG slices, which this simulation of whole GPUs does not have"
 TOO_LONG = "asks for more time than its partition, QOS or account allows"
 OVER_LIMIT = "asks for more than a limit of its user, account, QOS or partition allows"
+UNDER_LIMIT = "asks for less than a job of its QOS or account has to"
+NOT_LET_IN = "asks for a partition that its account or QOS may not use"
 REFUSED = "was submitted when as many of its jobs waited or ran as may be"
 CPUS_UNKNOWN = "asks for CPUs only, and no node that it may use says how many it has"
 NEVER_RAN = "waited to the end: for jobs that never ended, or for nodes that never came back"
@@ -36,6 +38,8 @@ REASONS = (
     OUTSIDE_FEATURES,
     NEVER_RAN,
     ALL_EXCLUDED,
+    UNDER_LIMIT,
+    NOT_LET_IN,
 )
 
 

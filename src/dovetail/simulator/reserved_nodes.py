@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dovetail.domain.access import ANYBODY
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.jobs import UNKNOWN, Ints, Jobs, Names
+from dovetail.domain.jobs import UNKNOWN, Bools, Ints, Jobs, Names
 from dovetail.simulator.layout import MAX_KINDS, kinds_of
 
 
@@ -33,6 +34,7 @@ class ReservationSite(NamedTuple):
     reserved: tuple[ReservedNode, ...] = ()  # its last nodes
     unknown: int = 0  # jobs that ask for reservations that the cluster does not have
     left_out: int = 0  # jobs whose reservations would make too many kinds of nodes
+    not_let_in: int = 0  # jobs that ask for reservations of others
 
     @property
     def names(self) -> dict[int, str]:
@@ -79,10 +81,11 @@ class ReservationSite(NamedTuple):
 
 
 def open_reservations(jobs: Jobs, cluster: Cluster) -> ReservationSite:
-    """Give jobs that ask for a reservation its nodes."""
-    asked = jobs.reservation
-    if not asked.values:
+    """Give jobs that ask for a reservation its nodes, if it is theirs."""
+    if not jobs.reservation.values:
         return ReservationSite(jobs, cluster)
+    strangers = _strangers(jobs, cluster)
+    asked = Names(np.where(strangers, UNKNOWN, jobs.reservation.codes), jobs.reservation.values)
     nodes: dict[str, set[int]] = {}
     for kept in cluster.reservations:
         if kept.name in asked.values:
@@ -104,7 +107,24 @@ def open_reservations(jobs: Jobs, cluster: Cluster) -> ReservationSite:
             for code, name in enumerate(asked.values)
             if known[code] and name not in chosen
         ),
+        not_let_in=int(strangers.sum()),
     )
+
+
+def _strangers(jobs: Jobs, cluster: Cluster) -> Bools:
+    """Jobs that ask for a reservation that none of that name lets them use."""
+    found = np.zeros(len(jobs), np.bool_)
+    asked = jobs.reservation
+    for code, name in enumerate(asked.values):
+        doors = {kept.access for kept in cluster.reservations if kept.name == name}
+        if not doors or ANYBODY in doors:
+            continue
+        for row in np.flatnonzero(asked.codes == code).tolist():
+            user, account = (
+                column.name(int(column.codes[row])) for column in (jobs.user, jobs.account)
+            )
+            found[row] = not any(door.lets_in(user, account) for door in doors)
+    return found
 
 
 def _told_apart(cluster: Cluster, nodes: Mapping[str, set[int]]) -> list[str]:

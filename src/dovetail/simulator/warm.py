@@ -145,7 +145,7 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
             mine.charge = this.charge
             fair_tree.charge(w, mine.share, mine.charge)
     if w.limited:
-        limits.count_running(w, mine.demand, 1)
+        limits.count_running(w, job, 1)
         limits.count_submitted(w, mine.demand, 1)
     if w.eventful:
         w.parts = mine.part_first

@@ -26,6 +26,8 @@ FIELDS = (
     "JobName",
     "WorkDir",
     "SubmitLine",
+    "Constraints",
+    "Reservation",
 )
 
 _IN_WORDS = ("Elapsed", "Timelimit")
@@ -34,10 +36,7 @@ _IN_WORDS = ("Elapsed", "Timelimit")
 EXPORTED = tuple(name for name in FIELDS if name not in _IN_WORDS)
 """What to ask sacct for with -o; the documents show it, and a test compares."""
 
-OPTIONAL = ("Constraints", "Reservation")
-"""Read where they are given; few sites have jobs that ask for features or reservations."""
-
-_SPELLED = {name.lower(): name for name in (*FIELDS, *OPTIONAL)}
+_SPELLED = {name.lower(): name for name in FIELDS}
 
 
 def spelled(name: str) -> str:

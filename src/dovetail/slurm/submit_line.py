@@ -3,7 +3,9 @@
 >>> submission_of("sbatch -d afterok:7 --array=0-9%2 --begin=now+1hour job.sh")[:3]
 ('afterok:7', 2, 3600.0)
 >>> submission_of("sbatch -p short,long --nodelist=gpu[1-2] -x gpu7 job.sh")[5:]
-('short,long', 'gpu[1-2]', 'gpu7')
+('short,long', 'gpu[1-2]', 'gpu7', None, None)
+>>> submission_of("sbatch -C 'a100&ib' --reservation=course job.sh")[8:]
+('a100&ib', 'course')
 
 What stands in the script itself (`#SBATCH`) is not in it.
 """
@@ -20,7 +22,7 @@ _DEPENDENCY = re.compile(
 _THROTTLE = re.compile(r"""(?:\s--array[=\s]\s*|\s-a\s*)["']?[0-9,:-]+%([0-9]{1,9})\b""")
 _BEGIN = re.compile(r"""(?:\s--begin[=\s]\s*|\s-b\s*)["']?([^\s"']+)""")
 _LICENSES = re.compile(r"""(?:\s--licenses[=\s]\s*|\s-L\s*)["']?([^\s"']+)""")
-_LONG = {"-p": "--partition", "-w": "--nodelist", "-x": "--exclude"}
+_LONG = {"-p": "--partition", "-w": "--nodelist", "-x": "--exclude", "-C": "--constraint"}
 _FLAGS = {
     "-H", "-I", "-O", "-Q", "-W", "-s", "-v", "--contiguous", "--exclusive", "--hold",
     "--no-requeue", "--overcommit", "--oversubscribe", "--parsable", "--quiet", "--requeue",
@@ -29,6 +31,8 @@ _FLAGS = {
 """Options whose next word is never their value, but the script's name."""
 _PARTITIONS = re.compile(r"[\w.,@+-]+")
 _HOSTS = re.compile(r"(?=.*[A-Za-z])[\w.,\[\]-]+")
+_FEATURES = re.compile(r"[\w.&|,*:()\[\]+-]+")
+_RESERVATION = re.compile(r"[\w.,@+-]+")
 _LATER = re.compile(r"^now\+([0-9]{1,9})([a-z]*)$")
 _DATE = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?$")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -45,6 +49,8 @@ class Submission(NamedTuple):
     partitions: str | None = None  # one or several: "short,long"
     nodelist: str | None = None  # host lists, as typed: nodes that it must have
     exclude: str | None = None  # and that it must not have
+    constraint: str | None = None  # features of its nodes
+    reservation: str | None = None
 
 
 def submission_of(line: str) -> Submission:
@@ -65,6 +71,8 @@ def submission_of(line: str) -> Submission:
         _readable(told, "--partition", _PARTITIONS),
         _readable(told, "--nodelist", _HOSTS),
         _readable(told, "--exclude", _HOSTS),
+        _readable(told, "--constraint", _FEATURES),
+        _readable(told, "--reservation", _RESERVATION),
     )
 
 

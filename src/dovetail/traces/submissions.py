@@ -18,6 +18,8 @@ _COLUMNS = {
     "partitions": pl.String,
     "nodelist": pl.String,
     "exclude": pl.String,
+    "constraint": pl.String,
+    "reservation": pl.String,
 }
 
 
@@ -41,6 +43,8 @@ def submission_columns(
         "partition": _partitions(found["partitions"], partition),
         "nodelist": found["nodelist"],
         "exclude": found["exclude"],
+        "constraint": found["constraint"],
+        "reservation": found["reservation"],
     }
 
 

@@ -49,6 +49,47 @@ def test_a_job_that_would_delay_the_blocked_one_does_not_pass_it() -> None:
     assert decide([*soon, *queue]).order == (12, 11)
 
 
+LIMITS = (
+    "QOSMaxJobsPerUserLimit", "QOSGrpGRES", "AssocGrpGRES", "AssocMaxJobsLimit",
+    "MaxGRESPerAccount", "Licenses", "JobArrayTaskLimit",
+)  # fmt: skip
+NOT_YET = (
+    {"priority": 0, "reason": "JobHeldUser"},
+    {"reason": "Dependency", "dependency": "afterok:1"},
+    {"reason": "BeginTime", "eligible": NOW + 900},
+    {"reason": "Reservation", "reservation": "course"},
+)
+
+
+@pytest.mark.parametrize("why", [*({"reason": word} for word in LIMITS), *NOT_YET], ids=str)
+def test_a_job_that_slurm_passes_over_blocks_nobody(why: dict[str, Any]) -> None:
+    # 11 would delay 12, for which all of a node was to be kept; but 12 could not start there.
+    soon = [running(1, "p100-1", 4, limit=90_000), running(2, "p100-2", 3, limit=4_000)]
+    queue = [waiting(11, limit=80_000), waiting(12, **{"gpus": 4, "limit": 60, **why})]
+    found = decide([*soon, *queue], ActConfig(hints=True))
+    assert list(found.hints) == [11]
+    assert found.order == ((11, 12) if why["reason"] in LIMITS else (11,))
+
+
+@pytest.mark.parametrize("why", [*({"reason": word} for word in LIMITS), *NOT_YET], ids=str)
+def test_a_job_that_slurm_passes_over_takes_no_room(why: dict[str, Any]) -> None:
+    queue = [waiting(11, limit=900), waiting(12, **{"limit": 60, **why})]  # one GPU is free
+    found = decide([*BUSY, *queue], ActConfig(hints=True))
+    assert list(found.hints) == [11]
+
+
+@pytest.mark.parametrize("order", ["fcfs", "sjf", "wfp3"])
+@pytest.mark.parametrize("barred", [{11, 12}, {11, 13, 15, 17}, {12, 14, 16, 18}, {13, 14, 15, 16}])
+def test_of_many_alike_those_start_that_may(order: str, barred: set[int]) -> None:
+    queue = [
+        waiting(n, limit=60.0 * n, ago=100.0 - n, reason="QOSGrpGRES" if n in barred else "")
+        for n in range(11, 19)
+    ]
+    busy = [running(1, "p100-1", 4), running(2, "p100-2", 1)]  # three GPUs are free
+    found = Decider(Policy.parse(order), ActConfig(hints=True)).decide(snapshot([*busy, *queue]))
+    assert sorted(found.hints) == [n for n in range(11, 19) if n not in barred][:3]
+
+
 def test_cpus_that_a_job_without_gpus_holds_are_not_free_for_one_with() -> None:
     # Each node has 64 CPUs: 4 are left, enough for 12, which ends long before 11 can start.
     full = [running(n, f"p100-{n}", 0, limit=90_000, cpus=60.0) for n in (1, 2)]

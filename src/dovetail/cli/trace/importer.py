@@ -38,7 +38,7 @@ def trace_import(
       SLURM_TIME_FORMAT=%s sacct -a -X -P --noconvert -S 2024-01-01 -o \\
     JobID,JobIDRaw,User,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,\\
     TimelimitRaw,State,ReqTRES,AllocTRES,NNodes,Priority,Account,Restarts,\\
-    JobName,WorkDir,SubmitLine > sacct.txt
+    JobName,WorkDir,SubmitLine,Constraints,Reservation > sacct.txt
       dovetail trace import sacct.txt --out history.parquet
       dovetail trace import jobs.csv --map submit=Submitted,duration=Elapsed,gpus=GPUs \\
         --out history.parquet

@@ -13,7 +13,7 @@ and what the base pair could not have helped either, a burst of jobs, costs noth
 | wait        | mean wait, seconds                                                             |
 | turnaround  | mean time from submission to end, seconds                                      |
 | bsld        | mean bounded slowdown                                                          |
-| utilisation | per cent of the GPUs left unused until the last of them ends; other jobs aside |
+| utilisation | per cent of the GPUs (CPUs where there are none) left unused until all have ended |
 
 Jobs that came before the window and still wait count like its own. While they did not, serving the
 newest first looked best: those from before paid for it, and nobody charged it.
@@ -93,7 +93,9 @@ def accrue(w: World, runs: Any, carried: int, begin: float, over: bool, out: Flo
             wait += mine.start - submit
             turnaround += until - submit
             slow += max(1.0, (mine.end - submit) / max(run, SHORT))
-            busy += facts[job].gpus * (until - mine.start)
+            # Without GPUs in the cluster a job's size is its CPUs, and all of them are the total.
+            has = facts[job].gpus if w.most_gpus > 0 else facts[job].size
+            busy += has * (until - mine.start)
             last = max(last, until)
         else:
             run = mine.run / demand(w, mine.demand).speed

@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.domain.policy import Backfill
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle.feature_hints import features_of_types
 from dovetail.live.cycle.gpu_speeds import speeds_in
 from dovetail.live.cycle.queue_window import Estimate, QueueWindow, QueueWindows
-from dovetail.live.cycle.selection import JobSelection
+from dovetail.live.cycle.selection import PLAIN_REASONS, JobSelection
+from dovetail.live.guardrails.starvation import NOT_ITS_TURN
 from dovetail.live.model.decision import Decision, Hint
 from dovetail.live.model.snapshot import Factor, LiveJob, LiveNode, Snapshot
 from dovetail.policies.policy import Policy
@@ -68,7 +69,7 @@ class Decider:
         queue = self._windows.of(snapshot)
         simulation = self._simulation(queue)
         rows, scores, unexpressed = self._ranked(simulation)
-        started = _started_now(simulation)
+        started = _started_now(simulation, barred_rows(queue, snapshot))
         # Those first that start now without delaying the first that cannot: Slurm's main scheduler
         # goes no further than that one, and its backfilling plans with whole nodes only.
         passing = np.argsort(~np.isin(rows, started), kind="stable")
@@ -175,10 +176,27 @@ def wishes_of(
     return {KEEPS: int(kept.sum()), MAY_NOT_PASS: int((fits & (gates < 0.0)).sum())}
 
 
-def _started_now(simulation: Simulation) -> Ints:
+def barred_rows(queue: QueueWindow, snapshot: Snapshot) -> Bools:
+    """Waiting jobs that Slurm would not start whatever is free: at a limit, held, too early.
+
+    Slurm passes them over and reserves nothing for them: they neither take room here nor block.
+    """
+    barred = [job.id for job in snapshot.pending if is_barred(job, snapshot.time)]
+    return np.isin(queue.ids, np.array(barred, np.int64))
+
+
+def is_barred(job: LiveJob, now: float) -> bool:
+    """Whether something else than its turn keeps a waiting job from starting."""
+    if job.priority == 0 or job.dependency or job.reservation or job.eligible > now:
+        return True
+    # Ten thousand jobs wait for their turn mostly: that is asked first.
+    return job.reason not in PLAIN_REASONS and job.reason.startswith(NOT_ITS_TURN)
+
+
+def _started_now(simulation: Simulation, barred: Bools) -> Ints:
     """The rows that a pass starts at this moment; it has been made then."""
     before = np.isfinite(simulation.tables.runs["start"])
-    start_now(simulation.tables.world, simulation.rules)
+    start_now(simulation.tables.world, simulation.rules, barred)
     if simulation.planner is not None:
         simulation.planner.raise_failure()
     return np.flatnonzero(np.isfinite(simulation.tables.runs["start"]) & ~before)

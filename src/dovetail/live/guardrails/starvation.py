@@ -22,9 +22,9 @@ NAME = "starvation"
 
 # Slurm's words for jobs that could not start at the head of the queue either: a place there
 # would be lost on them.
-NOT_ITS_TURN = ("Assoc", "QOS", "Dependency", "BeginTime", "JobArrayTaskLimit", "Licenses",
-                "PartitionDown", "PartitionInactive", "Reservation", "BadConstraints",
-                "JobHeld")  # fmt: skip
+NOT_ITS_TURN = ("Assoc", "QOS", "Max", "Dependency", "BeginTime", "JobArrayTaskLimit", "Licenses",
+                "Partition", "Reservation", "BadConstraints", "JobHeld", "Account",
+                "Invalid")  # fmt: skip
 
 
 class Starving(NamedTuple):

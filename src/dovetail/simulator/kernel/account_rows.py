@@ -36,6 +36,12 @@ class LimitLink(Row):
     cpus: int
     memory: int
     nodes: int
+    # of amounts times seconds
+    gpu_work: int
+    cpu_work: int
+    memory_work: int
+    node_work: int
+    seconds: int  # the time limit of a job of the demand; below 0: its work is not counted
 
 
 class LimitUse(Row):
@@ -47,6 +53,22 @@ class LimitUse(Row):
     cpus: int
     memory: int
     nodes: int
+    # of those whose work is counted; what they have times the second at which they have to stop
+    timed_gpus: int
+    timed_cpus: int
+    timed_memory: int
+    timed_nodes: int
+    gpu_stops: int
+    cpu_stops: int
+    memory_stops: int
+    node_stops: int
+
+
+class LateJob(Row):
+    """A running job that will outlast its time limit, while its work is counted."""
+
+    job: int
+    stop: int  # the second at which it should
 
 
 class Tried(Row):

@@ -21,7 +21,7 @@ def leave_nodes(w: World, job: int) -> None:
         if w.eventful and node(w, number).closed:
             part_calls.withdraw(w, number)
     if w.limited:
-        part_calls.count_running(w, mine.demand, -1)
+        part_calls.count_running(w, job, -1)
     if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
         account(w, facts.account).gpus -= facts.size

@@ -42,10 +42,17 @@ def note_begin(w: World, time: float) -> None:
 def end(w: World, rules: Rules, started: int) -> None:
     """Put the plan away, unless the next cycle could not go on with it.
 
-    Jobs started beside a plan leave it as it is, but not what counts towards limits.
+    Jobs started beside a plan leave it as it is, but not what counts towards limits; limits of work
+    change with time alone.
     """
     counted = w.limited or w.cycle_user_jobs > 0
-    if w.eventful or w.planner != 0 or not stand_in_order(w, rules) or (counted and started > 0):
+    if (
+        w.timed
+        or w.eventful
+        or w.planner != 0
+        or not stand_in_order(w, rules)
+        or (counted and started > 0)
+    ):
         plan_search.end_cycle(w)
         node_space.clear(w)
         return

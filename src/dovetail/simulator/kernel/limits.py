@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel import work
 from dovetail.simulator.kernel.rows import World
-from dovetail.simulator.kernel.state import demand, limit_link, limit_use
+from dovetail.simulator.kernel.state import demand, limit_link, limit_use, run_of
 
 
 @inner
@@ -21,7 +22,7 @@ def at_limit(w: World, number: int) -> bool:
             or used.nodes + mine.nodes_asked > most.nodes
         ):
             return True
-    return False
+    return w.timed and work.exceeds(w, number)
 
 
 @inner
@@ -35,9 +36,9 @@ def is_refused(w: World, number: int) -> bool:
 
 
 @inner
-def count_running(w: World, number: int, by: int) -> None:
-    """A job of this demand has started (1) or ended (-1)."""
-    mine = demand(w, number)
+def count_running(w: World, job: int, by: int) -> None:
+    """A job has started (1) or ended (-1)."""
+    mine = demand(w, run_of(w, job).demand)
     for at in range(mine.link_first, mine.link_last):
         used = limit_use(w, limit_link(w, at).use)
         used.jobs += by
@@ -45,6 +46,8 @@ def count_running(w: World, number: int, by: int) -> None:
         used.cpus += by * mine.cpus_asked
         used.memory += by * mine.memory_asked
         used.nodes += by * mine.nodes_asked
+    if w.timed:
+        work.count(w, job, by)
 
 
 @inner

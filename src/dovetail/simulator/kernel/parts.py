@@ -40,8 +40,8 @@ def _close_limited(world: int) -> None:
     limits.close_limited(world_at(world))
 
 
-def _count_running(world: int, number: int, by: int) -> None:
-    limits.count_running(world_at(world), number, by)
+def _count_running(world: int, job: int, by: int) -> None:
+    limits.count_running(world_at(world), job, by)
 
 
 def _count_submitted(world: int, number: int, by: int) -> None:

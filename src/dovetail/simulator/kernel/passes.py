@@ -47,7 +47,7 @@ def start(w: World, job: int, number: int) -> None:
             mine.charge = this.charge
             part_calls.charge_share(w, mine.share, mine.charge)
     if w.limited:
-        part_calls.count_running(w, mine.demand, 1)
+        part_calls.count_running(w, job, 1)
     if w.linked and mine.restarts == 0:
         part_calls.note_moment(w, job, STARTED)
     if w.eventful:  # its parts have places of their own: it may start more than once

@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from dovetail.compiled.functions import kernel
-from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.jobs import Bools, Floats, Ints
 from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.admission import demand_fits
 from dovetail.simulator.kernel.pass_opening import share_usage
 from dovetail.simulator.kernel.passes import easy_pass
+from dovetail.simulator.kernel.queue import remove
 from dovetail.simulator.kernel.rules import WORST, Rules
 from dovetail.simulator.kernel.state import (
     accounts,
@@ -55,8 +56,14 @@ def rank_waiting(
 
 
 @kernel
-def start_now(world: Any, rules: Rules) -> None:
-    """One pass at the present moment: jobs that may start do."""
+def start_now(world: Any, rules: Rules, barred: Bools) -> None:
+    """One pass at the present moment: jobs that may start do; those barred are as if not there."""
     w = world[0]
+    for i in range(w.active_count - 1, -1, -1):  # one without jobs leaves its place to the last
+        number = demand(w, i).active
+        mine = demand(w, number)
+        at = mine.low
+        while at < mine.high:
+            at = remove(w, rules, number, at) if barred[waiting(w)[at]] else at + 1
     if w.active_count > 0:
         easy_pass(w, rules)

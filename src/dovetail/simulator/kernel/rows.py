@@ -42,6 +42,11 @@ class World(Row):
     search: int  # number of the search for nodes in hand
     mixed: bool  # some chunk has no GPUs
     limited: bool  # some demand has a limit
+    # limits of work, amounts times the time that running jobs have left
+    timed: bool  # some demand has one
+    first_time: float  # from which whole seconds are counted
+    late_count: int  # running jobs that will outlast their time limits
+    next_late: int  # the second at which the first of these does
     linked: bool  # some job waits for others before it may run
     # nodes that are not there for a while
     eventful: bool  # some node is
@@ -141,6 +146,7 @@ class World(Row):
     demand_facts: int  # [demands] DemandFacts
     limit_links: int  # LimitLink: the limits of each demand
     limit_uses: int  # LimitUse
+    late_jobs: int  # [jobs, where some demand has a limit of work] LateJob
     tried: int  # [accounts] Tried
     eligibility: int  # [jobs] EligibilityRow
     dependency_links: int  # DependencyLink: who waits for each job

@@ -16,7 +16,7 @@ from dovetail.compiled.functions import inner
 from dovetail.compiled.tables import column_address, dtype_of, row_accessor
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.policy import AccountFacts, ClusterFacts, DemandFacts, History, JobFacts
-from dovetail.simulator.kernel.account_rows import LimitLink, LimitUse, ShareRow, Tried
+from dovetail.simulator.kernel.account_rows import LateJob, LimitLink, LimitUse, ShareRow, Tried
 from dovetail.simulator.kernel.demand_rows import Chunk, Demand, KindSet, OptionRow
 from dovetail.simulator.kernel.eligibility_rows import (
     ArrayRow,
@@ -101,6 +101,7 @@ need_chain = row_accessor(World, "need_chains", NeedChain)
 need_word = row_accessor(World, "need_words", NeedWord)
 limit_link = row_accessor(World, "limit_links", LimitLink)
 limit_use = row_accessor(World, "limit_uses", LimitUse)
+late_job = row_accessor(World, "late_jobs", LateJob)
 tried = row_accessor(World, "tried", Tried)
 eligibility = row_accessor(World, "eligibility", EligibilityRow)
 dependency_link = row_accessor(World, "dependency_links", DependencyLink)

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Each, Limit
 from dovetail.domain.registry import Registry
-from dovetail.slurm.amounts import amount_of, gigabytes_of
-from dovetail.slurm.durations import seconds_of
+from dovetail.slurm.amounts import amount_of
 from dovetail.slurm.show import records_of
-from dovetail.slurm.tres import amounts_of
 from dovetail.traces.clusters.closures import is_reservations, read_events, read_reservations
+from dovetail.traces.clusters.limit_columns import (
+    ASSOCIATION_COLUMNS,
+    QOS_COLUMNS,
+    READ_OF_ASSOCIATIONS,
+    READ_OF_QOS,
+    add_limit,
+)
 from dovetail.traces.clusters.partition_fields import add_partition
 from dovetail.traces.clusters.shape import Shape
+from dovetail.traces.clusters.unread import (
+    PARTITION_KEYS,
+    QUIET_IN_ASSOCIATIONS,
+    QUIET_IN_QOS,
+    SacctmgrRow,
+)
 from dovetail.traces.source import column_names, read_head, read_text
 
 Row = dict[str, str]
 
 _PARTITION_FIELDS = (
     "PartitionName", "QoS", "MaxNodes", "MaxTime", "Nodes", "PriorityJobFactor", "PriorityTier",
-    "OverSubscribe", "TRESBillingWeights",
+    "OverSubscribe", "TRESBillingWeights", "DefaultTime", "AllowAccounts", "AllowQos",
+    "DenyAccounts", "DenyQos", "MaxCPUsPerNode", "MaxMemPerNode", *PARTITION_KEYS,
 )  # fmt: skip
-_TRES = {"cpu": "cpus", "mem": "memory_gb", "node": "nodes", "gres/gpu": "gpus"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +78,16 @@ def _has_columns(*wanted: str) -> Callable[[Path, bytes], bool]:
 
 
 def _read_qos(path: Path, shape: Shape) -> None:
+    titles = _titles(path)
     for row in _rows(path):
         name = row.get("name", "")
-        own = (name,)
+        own, words = (name,), f"QOS {name}"
         shape.qos[name] = _number(row.get("priority", "")) or 0.0
         if _number(row.get("usagefactor", "1")) not in (None, 1.0):
             shape.notes.append(f"QOS {name}: its UsageFactor is not replayed, use counts once")
-        for each, jobs, submitted, tres in (
-            (Each.ALL, "grpjobs", "grpsubmit", "grptres"),
-            (Each.USER, "maxjobspu", "maxsubmitpu", "maxtrespu"),
-            (Each.ACCOUNT, "maxjobspa", "maxsubmitpa", "maxtrespa"),
-            (Each.JOB, "", "", "maxtres"),
-        ):
-            _add_limit(shape, row, f"QOS {name}", Limit(qos=own, each=each), jobs, submitted, tres)
+        for each, columns in QOS_COLUMNS.items():
+            add_limit(shape, row, words, Limit(qos=own, each=each), columns)
+        shape.unread.add_row(SacctmgrRow(row, titles), READ_OF_QOS | QUIET_IN_QOS, words)
 
 
 def _read_events(path: Path, shape: Shape) -> None:
@@ -91,7 +99,8 @@ def _read_associations(path: Path, shape: Shape) -> None:
 
     A user's own MaxJobs replaces the account's, as sacctmgr shows it: already inherited.
     """
-    rows = list(_rows(path))
+    rows, titles = list(_rows(path)), _titles(path)
+    known = READ_OF_ASSOCIATIONS | QUIET_IN_ASSOCIATIONS
     parents = _parents(rows)
     shape.associations += _tree(rows, parents, shape)
     for row in rows:
@@ -101,12 +110,12 @@ def _read_associations(path: Path, shape: Shape) -> None:
         users = (user,) if user else ()
         words = f"user {user} of {account}" if user else f"account {account}"
         whole = Limit(users=users, accounts=below, partitions=parts)
-        _add_limit(shape, row, words, whole, "grpjobs", "grpsubmit", "grptres")
+        add_limit(shape, row, words, whole, ASSOCIATION_COLUMNS[Each.ALL])
         if user:
-            own = Limit(users=users, accounts=(account,), partitions=parts, each=Each.USER)
-            _add_limit(shape, row, words, own, "maxjobs", "maxsubmit", "")
-            one = Limit(users=users, accounts=(account,), partitions=parts, each=Each.JOB)
-            _add_limit(shape, row, words, one, "", "", "maxtres")
+            own = Limit(users=users, accounts=(account,), partitions=parts)
+            for each in (Each.USER, Each.JOB, Each.NODE):
+                add_limit(shape, row, words, replace(own, each=each), ASSOCIATION_COLUMNS[each])
+        shape.unread.add_row(SacctmgrRow(row, titles), known, words)
 
 
 def _tree(rows: list[Row], parents: dict[str, str], shape: Shape) -> Iterator[Association]:
@@ -126,29 +135,6 @@ def _tree(rows: list[Row], parents: dict[str, str], shape: Shape) -> Iterator[As
             yield Association(account, user, above, 1.0 if shares is None else shares)
     if any(row.get("partition") for row in rows):
         shape.notes.append("associations of single partitions: their shares are not replayed")
-
-
-def _add_limit(
-    shape: Shape, row: Row, words: str, about: Limit, jobs: str, submitted: str, tres: str
-) -> None:
-    amounts = {}
-    for name, column in (("jobs", jobs), ("submitted", submitted)):
-        amounts[name] = _number(row.get(column, ""))
-    for name, text in amounts_of(row.get(tres, "")).items():
-        if name in _TRES:
-            read = gigabytes_of if name == "mem" else amount_of
-            amounts[_TRES[name]] = read(text)
-        else:
-            shape.notes.append(f"{words}: limit of {name} is not replayed")
-    if about.each is Each.JOB:
-        amounts["minutes"] = seconds_of(row.get("maxwall", "")) / 60.0
-    known = {name: most for name, most in amounts.items() if most is not None and most == most}
-    if known:
-        shape.limits.append(_with(about, known))
-
-
-def _with(about: Limit, amounts: dict[str, float]) -> Limit:
-    return Limit(about.users, about.accounts, about.qos, about.partitions, about.each, **amounts)
 
 
 def _parents(rows: list[Row]) -> dict[str, str]:
@@ -186,12 +172,21 @@ def _rows(path: Path) -> Iterator[Row]:
             yield dict(zip(names, cells, strict=False))
 
 
+def _titles(path: Path) -> Row:
+    """Columns as the file spells them."""
+    first, _, _ = read_text(path).partition("\n")
+    return {_column(name): name.strip() for name in first.split("|")}
+
+
 def _column(name: str) -> str:
     """As sacctmgr names it, whatever its case and blanks: `Par Name`, `MaxJobsPerUser`."""
     plain = name.strip().lower().replace(" ", "")
     for long, short in (("peruser", "pu"), ("peraccount", "pa")):
         plain = plain.replace(long, short)
+    plain = plain.removesuffix("perjob").removesuffix("pj")
     other = {
+        "maxtrespn": "maxtrespernode",
+        "maxwallduration": "maxwall",
         "maxsubmitjobs": "maxsubmit",
         "grpsubmitjobs": "grpsubmit",
         "start": "timestart",

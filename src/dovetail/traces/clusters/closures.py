@@ -8,16 +8,23 @@ from pathlib import Path
 
 import polars as pl
 
+from dovetail.domain.access import Access
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.outages import OutageState
 from dovetail.slurm.host_lists import expand
 from dovetail.slurm.show import records_of
 from dovetail.slurm.states import node_state
+from dovetail.slurm.words import words_of
 from dovetail.traces.clusters.shape import Closed, Shape
+from dovetail.traces.clusters.unread import RESERVATION_KEYS
 from dovetail.traces.source import read_text
 from dovetail.traces.times import epoch_seconds
 
-_RESERVATION_FIELDS = ("ReservationName", "StartTime", "EndTime", "Nodes", "Flags")
+_RESERVATION_FIELDS = (
+    "ReservationName", "StartTime", "EndTime", "Nodes", "Flags", "Users", "Accounts",
+    *RESERVATION_KEYS,
+)  # fmt: skip
+_DRAWS_JOBS_IN = ("FLEX", "MAGNETIC")
 _STILL = ("", "unknown", "none", "n/a", "0")
 _GONE = {"DOWN", "FAIL", "ERROR", "REBOOT"}
 
@@ -54,7 +61,21 @@ def read_reservations(path: Path, shape: Shape) -> None:
                 f"reservation {fields['ReservationName']} has no nodes or times: left out"
             )
             continue
-        shape.closed.append(Closed(tuple(names), start, end, None, fields["ReservationName"]))
+        name = fields["ReservationName"]
+        users, accounts = _who(fields.get("Users", "")), _who(fields.get("Accounts", ""))
+        access = Access(*users, *accounts)
+        shape.closed.append(Closed(tuple(names), start, end, None, name, access))
+        for key in RESERVATION_KEYS:
+            shape.unread.add(key, fields.get(key, ""), f"reservation {name}")
+        flags = [flag for flag in _DRAWS_JOBS_IN if flag in words_of(fields.get("Flags", ""))]
+        shape.unread.add("Flags", ",".join(flags), f"reservation {name}")
+
+
+def _who(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names that are let in, and those with a minus, which are not."""
+    names = words_of(text)
+    denied = tuple(name.removeprefix("-") for name in names if name.startswith("-"))
+    return tuple(name for name in names if not name.startswith("-")), denied
 
 
 def _moment(text: str) -> float:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dovetail.domain.access import ANYBODY, Access
 from dovetail.domain.associations import Association
 from dovetail.domain.cluster import ANY_TYPE, MAX_NODES, Cluster, Node, Partition
 from dovetail.domain.errors import ClusterError
 from dovetail.domain.limits import Limit
 from dovetail.domain.outages import NodeReservation, Outage, OutageState
 from dovetail.traces.cells import Cells
+from dovetail.traces.clusters.unread import Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class PartitionFacts:
     exclusive: bool = False
     qos: str = ""  # whose limits hold for its jobs
     billing: tuple[tuple[str, float], ...] = ()
+    default_minutes: float = math.inf
+    access: Access = ANYBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Closed:
     end: float
     state: OutageState | None
     words: str  # the reason, or the reservation's name
+    access: Access = ANYBODY  # to a reservation
 
 
 @dataclass(slots=True)
@@ -60,6 +65,8 @@ class Shape:
     associations: list[Association] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)
     licenses: dict[str, int] = field(default_factory=dict)
+    unread: Unread = field(default_factory=Unread)
+    enforced: str | None = None  # AccountingStorageEnforce of slurm.conf
     _facts: dict[str, PartitionFacts] = field(default_factory=dict)
     _without: int = 0
 
@@ -130,12 +137,34 @@ class Shape:
                 if one.state is not None
             ),
             reservations=tuple(
-                NodeReservation(nodes, one.start, one.end, one.words)
+                NodeReservation(
+                    nodes, one.start, one.end, one.words, self._with_accounts_below(one.access)
+                )
                 for one, nodes in self._closed(index)
                 if one.state is None
             ),
         )
-        return ClusterFile(cluster, tuple(self.notes))
+        return ClusterFile(cluster, (*self.notes, *self._not_enforced(), *self.unread.notes()))
+
+    def _not_enforced(self) -> Iterator[str]:
+        named = any(limit.users or limit.accounts or limit.qos for limit in self.limits)
+        words = {word.strip() for word in (self.enforced or "").lower().split(",")}
+        if self.enforced is not None and named and words.isdisjoint({"limits", "safe", "all"}):
+            yield (
+                "AccountingStorageEnforce does not name limits: Slurm holds nobody to those of "
+                "sacctmgr, a replay does"
+            )
+
+    def _with_accounts_below(self, access: Access) -> Access:
+        """Who is let in by an account is let in by those below it, as in new versions of Slurm."""
+        accounts = list(access.accounts)
+        for name in accounts:  # grows while it is walked
+            accounts += [
+                one.account
+                for one in self.associations
+                if one.parent == name and not one.user and one.account not in accounts
+            ]
+        return replace(access, accounts=tuple(accounts))
 
     def _closed(self, index: Mapping[str, int]) -> Iterator[tuple[Closed, frozenset[int]]]:
         """Those of nodes that are there, in order of time."""
@@ -146,7 +175,10 @@ class Shape:
 
     def _partition(self, name: str, nodes: frozenset[int]) -> Partition:
         facts = self._facts.get(name, PartitionFacts())
-        return Partition(name, nodes, facts.priority, facts.tier, facts.exclusive, facts.billing)
+        return Partition(
+            name, nodes, facts.priority, facts.tier, facts.exclusive, facts.billing,
+            facts.default_minutes, self._with_accounts_below(facts.access),
+        )  # fmt: skip
 
     def _known_limits(self, partitions: Iterable[Partition]) -> list[Limit]:
         """Those of partitions whose nodes were left out are left out, too; the last of a kind."""

@@ -15,6 +15,7 @@ from dovetail.slurm.words import words_of
 from dovetail.traces.clusters.partition_fields import add_partition
 from dovetail.traces.clusters.scontrol import add_node
 from dovetail.traces.clusters.shape import ClusterFormat, Shape
+from dovetail.traces.clusters.unread import NODE_KEYS, SETTINGS_WITHOUT
 from dovetail.traces.source import read_text
 
 _NODE_LINE = re.compile(rb"(?mi)^\s*NodeName=")
@@ -46,22 +47,30 @@ def read(path: Path) -> Shape:
             _add_nodes(shape, node_defaults | fields, gres)
         elif "partitionname" in fields:
             partitions.append(part_defaults | fields)
+    settings = settings_of_conf(text)
+    everywhere = {"maxmempernode": settings.get("maxmempernode", "")}
     for fields in partitions:
-        add_partition(shape, fields)
-    shape.slurm = _settings(text)
+        add_partition(shape, everywhere | fields)
+    shape.slurm = _settings(settings)
+    shape.enforced = settings.get("accountingstorageenforce", "")
+    for name, same in SETTINGS_WITHOUT.items():
+        shape.unread.add(name, settings.get(name.lower(), ""), "slurm.conf", same)
     if "NO_FAIR_TREE" in shape.slurm.get("PriorityFlags", "").upper():
         shape.notes.append("PriorityFlags=NO_FAIR_TREE: accounts with shares go by Fair Tree here")
-    shape.licenses = licenses_of(settings_of_conf(text).get("licenses", ""))
+    shape.licenses = licenses_of(settings.get("licenses", ""))
     return shape
 
 
-def _settings(text: str) -> dict[str, str]:
+def _settings(found: dict[str, str]) -> dict[str, str]:
     """Those that decide how jobs are ordered and what may pass."""
-    found = settings_of_conf(text)
     return {name: found[name.lower()] for name in SETTINGS if name.lower() in found}
 
 
 def _add_nodes(shape: Shape, fields: Fields, gres: dict[str, list[str]]) -> None:
+    for key in NODE_KEYS:
+        shape.unread.add(
+            key, fields.get(key.lower(), ""), f"nodes {fields['nodename']}", ("1", "(null)")
+        )
     for name in expand(fields["nodename"]):
         configured = fields.get("gres", "")
         total, gpu_type = gpus_of(configured)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
 
+from dovetail.domain.access import ACCESS_KEYS, Access
 from dovetail.domain.associations import AS_PARENT, ROOT, Association
 from dovetail.domain.cluster import Cluster, Node
 from dovetail.domain.limits import Limit
@@ -35,6 +36,8 @@ def cluster_to_toml(cluster: Cluster) -> str:
             *([f"tier = {part.tier}"] if part.tier != 1 else []),
             *(["exclusive = true"] if part.exclusive else []),
             *_billing(part.billing),
+            *_default_time(part.default_minutes),
+            *_access(part.access),
             "",
         ]
     lines += _numbers("speed", cluster.speed)
@@ -95,6 +98,15 @@ def _billing(weights: tuple[tuple[str, float], ...]) -> list[str]:
     return [f"billing = {{ {told} }}"] if weights else []
 
 
+def _default_time(minutes: float) -> list[str]:
+    return [f"default_minutes = {_number(minutes)}"] if math.isfinite(minutes) else []
+
+
+def _access(who: Access) -> list[str]:
+    told = {key: getattr(who, key) for key in ACCESS_KEYS}
+    return [f"{key} = [{', '.join(map(quote, names))}]" for key, names in told.items() if names]
+
+
 def _association_table(one: Association) -> list[str]:
     lines = ["[[associations]]", f"account = {quote(one.account)}"]
     if one.user:
@@ -112,7 +124,8 @@ def _closed_table(closed: Outage | NodeReservation, cluster: Cluster) -> list[st
     if math.isfinite(closed.end):
         lines.append(f"end = {_number(closed.end)}")
     if isinstance(closed, NodeReservation):
-        return ["[[reservations]]", f"name = {quote(closed.name)}", *lines, ""]
+        who = _access(closed.access)
+        return ["[[reservations]]", f"name = {quote(closed.name)}", *lines, *who, ""]
     lines.append(f"state = {quote(closed.state.value)}")
     if closed.reason:
         lines.append(f"reason = {quote(closed.reason)}")

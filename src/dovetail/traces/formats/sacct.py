@@ -43,6 +43,9 @@ def canonical(cells: Cells) -> RawTable:
     steps = _drop_steps(cells)
     allocated, requested = cells.names("AllocTRES"), cells.names("ReqTRES")
     exclusive = cells.names("SubmitLine").str.contains(_EXCLUSIVE).fill_null(value=False)
+    submitted = submission_columns(
+        cells.names("SubmitLine"), cells.times("Submit"), requested, cells.names("Partition")
+    )
     table = cells.table(
         {
             "id": cells.names("JobID" if "JobID" in cells else "JobIDRaw"),
@@ -68,15 +71,10 @@ def canonical(cells: Cells) -> RawTable:
             "array": cells.names("JobID").str.extract(r"^(\d+)_"),
             "restarts": cells.numbers("Restarts"),
             "exclusive": exclusive,
-            "constraint": cells.names("Constraints"),
-            "reservation": cells.names("Reservation"),
             **_resources(allocated, requested, exclusive),
-            **submission_columns(
-                cells.names("SubmitLine"),
-                cells.times("Submit"),
-                requested,
-                cells.names("Partition"),
-            ),
+            **submitted,
+            "constraint": _either(cells.names("Constraints"), submitted["constraint"]),
+            "reservation": _either(cells.names("Reservation"), submitted["reservation"]),
         },
         {
             "id": "JobID",
@@ -153,6 +151,11 @@ def _resources(
         demand = pl.when(asked["gpus"] > 0).then(asked[column]).otherwise(got[column])
         got[column] = pl.select(demand).to_series()
     return got
+
+
+def _either(recorded: pl.Series, submitted: pl.Series) -> pl.Series:
+    """What Slurm has recorded; where it has not, what the command says."""
+    return pl.select(pl.coalesce(recorded, submitted)).to_series()
 
 
 def _drop_steps(cells: Cells) -> int:

@@ -94,10 +94,10 @@ _READERS: dict[str, Callable[[Json], str | None]] = {
     "JobName": lambda job: _text(job.get("name")),
     "WorkDir": lambda job: _text(job.get("working_directory")),
     "SubmitLine": lambda job: _text(job.get("submit_line")),
+    "Constraints": lambda job: _text(job.get("constraints")) or None,
     "Reservation": lambda job: _text(_table(job, "reservation").get("name")) or None,
 }
-"""How a record tells each of `slurm.sacct.FIELDS`, but for those that repeat another in words, and
-what it tells of the optional ones."""
+"""How a record tells each of `slurm.sacct.FIELDS`, but for those that repeat another in words."""
 
 
 SACCT_JSON = Format("sacct-json", "Slurm accounting: sacct --json", sniff, read, cpu_jobs=True)
