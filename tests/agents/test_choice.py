@@ -14,6 +14,7 @@ import pytest
 from dovetail.agents.aim import AHEAD
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import (
+    BETWEEN,
     PolicyCandidate,
     orders,
     reference,
@@ -267,7 +268,9 @@ def test_a_choice_that_breaks_a_promise_is_none() -> None:
         )
     tails = mean_score([a.against(b) for a, b in zip(best, before, strict=True)])
     assert tails.worst_tail <= 0.0
-    assert {one for one, _ in bound.table} <= {one for one, _ in free.table} | {slurm}
+    between = {replace(slurm, order=order) for order in BETWEEN}
+    assert {one for one, _ in bound.table} <= {one for one, _ in free.table} | {slurm} | between
+    assert not between & {one for one, _ in free.table}
 
 
 @pytest.mark.parametrize("text", ["user_mean=0.1", "utilisation=0", "size_mean=5%", "nonsense"])

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dovetail.agents.aim import aim_of
-from dovetail.agents.choice.candidates import PolicyCandidate
+from dovetail.agents.choice.candidates import SLURM, PolicyCandidate
 from dovetail.agents.choice.cells import (
     CellConfig,
     CellsOfSite,
@@ -32,7 +32,7 @@ from dovetail.agents.choice.cells import (
     number_cells,
     open_history,
 )
-from dovetail.agents.choice.halving import SLURM, choose, choose_limits
+from dovetail.agents.choice.halving import choose, choose_limits
 from dovetail.agents.engines import Engine
 from dovetail.agents.gate import GateVerdict, judge
 from dovetail.agents.history import Site, facts, refuse_other

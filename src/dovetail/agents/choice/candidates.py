@@ -25,8 +25,14 @@ F1 is none of them: it counts from when a replay began, so that on a part of a h
 order than on all of it. On KTH it led the validation part by 14 % and doubled the slowdown later.
 """
 
-BY_OTHERS = ("qssf", "slurm-multifactor", "fcfs", "wfp3", "unicep")
+SLURM = "slurm-multifactor"
+"""Whose order promises are measured by."""
+
+BY_OTHERS = ("qssf", SLURM, "fcfs", "wfp3", "unicep")
 """Orderings that do not, or more by waiting; qssf has a prediction of its own."""
+
+BETWEEN = ("slurm-shorter-10", "slurm-shorter-30", "slurm-smaller-3", "slurm-smaller-10")
+"""Orders between Slurm's and those by size: what they gain, few pay for. For who promises that."""
 
 ORDER = ("log-mean", "mean", "median", "q80", "gittins", "smith")
 RESERVE = ("q80", "median", "q90")
@@ -68,6 +74,12 @@ def reference(estimates: str) -> PolicyCandidate:
 def heuristics(estimates: str) -> Iterator[PolicyCandidate]:
     """Every ordering as it is usually run."""
     for order in (*BY_ESTIMATE, *BY_OTHERS):
+        yield PolicyCandidate(order, usual(estimates), PLACEMENT[0])
+
+
+def gentle(estimates: str) -> Iterator[PolicyCandidate]:
+    """Slurm's own order, and those that are not far from it."""
+    for order in (SLURM, *BETWEEN):
         yield PolicyCandidate(order, usual(estimates), PLACEMENT[0])
 
 

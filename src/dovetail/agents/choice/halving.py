@@ -21,6 +21,7 @@ from dovetail.agents.aim import USUAL, clear_lead
 from dovetail.agents.choice.candidates import (
     PolicyCandidate,
     beliefs,
+    gentle,
     heuristics,
     orders,
     reference,
@@ -37,9 +38,6 @@ from dovetail.agents.replays import (
 )
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.objective import Objective
-
-SLURM = "slurm-multifactor"
-"""Whose order promises are measured by."""
 
 FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
@@ -179,14 +177,16 @@ def choose(
     usual = race.rank(heuristics(estimates), some)[:HEURISTICS]
     best = race.rank(orders(estimates), some)[:FINALISTS]
     best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
-    slurm = next(one for one in heuristics(estimates) if one.order == SLURM)
-    final = [*usual, *best] if math.isinf(promised) else [*usual, *best, slurm]
+    slurm, *others = near_slurm = list(gentle(estimates))
+    final = [*usual, *best] if math.isinf(promised) else [*usual, *best, *near_slurm]
     ranked = race.rank(final, everywhere)
+    plain_orders = set(heuristics(estimates))
     if not math.isinf(promised):
+        plain_orders.update(others)
         kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(promised)]
         ranked = kept if slurm in kept else [*kept, slurm]
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
-    usual = [one for one in ranked if one in set(heuristics(estimates))]
+    usual = [one for one in ranked if one in plain_orders]
     plain = race.rival if race.rival in usual else usual[0]  # SAF may break a promise
     clearly = table[0][1].gain <= -clear_lead(aim)  # scores are against the reference
     return PolicyChoice(ranked[0] if clearly else plain, table)
