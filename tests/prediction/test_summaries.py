@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail.domain.estimates import Estimates
 from dovetail.prediction.distribution import LEVELS, Distribution
-from dovetail.prediction.request import Summary
+from dovetail.prediction.estimates import estimates_from
+from dovetail.prediction.request import Request, Summary
 
 
 def told(summary: str, *rows: list[float]) -> list[float]:
@@ -38,3 +40,21 @@ def test_smith_is_the_exchange_that_costs_least() -> None:
         second_waits_not = forecast.mean[1] * cost[0]
         size = Summary("smith").of(forecast)
         assert (size[0] < size[1]) == (first_waits_not < second_waits_not)
+
+
+def test_what_is_told_beside_estimates_leads_from_one_summary_to_another() -> None:
+    random = np.random.default_rng(2)
+    rows = np.sort(np.exp(random.normal(6.0, 2.0, (20, len(LEVELS)))), axis=1) + 1.0
+    forecast = Distribution.of_quantiles(rows)
+    found = estimates_from(forecast, Request.parse("predicted:mixture,order=log-mean"))
+    assert np.allclose(found.seconds * np.exp(found.skew), Summary("mean").of(forecast))
+    assert np.allclose(found.seconds * np.exp(found.margin), Summary("q80").of(forecast))
+    assert np.allclose(found.spread, 0.5 * np.log(rows[:, 9] / rows[:, 1]))
+    some = found.take(np.array([3, 5]))
+    assert np.array_equal(some.skew, found.skew[[3, 5]])
+    assert np.array_equal(some.margin, found.margin[[3, 5]])
+
+
+def test_one_number_has_no_spread_skew_or_margin() -> None:
+    told = Estimates("limit", np.full(3, 60.0))
+    assert not np.any([told.spread, told.skew, told.margin])

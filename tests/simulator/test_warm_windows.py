@@ -14,6 +14,7 @@ from dovetail.simulator import Simulation, simulate, simulate_window, warm_windo
 from dovetail.simulator.invariants import check
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
+from tests.simulator.knowing import KNOWING
 
 TRACE = synthesize(WORKLOADS["helios"], jobs=600, seed=3, load=1.1, cluster_gpus=64)
 CLUSTER = cluster_of("8x8")
@@ -64,3 +65,29 @@ def test_a_warm_window_in_which_nobody_waits_yet_promises_as_the_whole_trace_did
     found = simulate_window(window, CLUSTER, *policy, told)
     assert np.any(found.start > window.trace.jobs.submit)
     assert np.array_equal(found.start, whole.start[window.rows])
+
+
+def test_a_warm_window_knows_of_gpus_in_use_what_the_whole_trace_did() -> None:
+    # Jobs of the window itself are in no queue yet: the order of what is carried tells.
+    estimates = make_estimates(TRACE, "noisy:1")
+    whole = Simulation(TRACE, CLUSTER, KNOWING, PLACEMENTS["best-fit"], Backfill.EASY, estimates)
+    while whole.advance(1) and whole.tables.world["submitted"][0] < 300:
+        check(whole.tables)
+    at = {name: whole.tables.world[name][0] for name in ("used_size", "used_since", "used_until")}
+    now = float(whole.tables.world["now"][0])
+    schedule = simulate(TRACE, CLUSTER, KNOWING, PLACEMENTS["best-fit"], Backfill.EASY, estimates)
+    first = int(whole.tables.world["submitted"][0])
+    running = (schedule.start <= now) & (schedule.end > now)
+    assert at["used_size"] == 1024 * TRACE.jobs.gpus[running].sum()
+    since = np.floor(schedule.start[running]) @ (1024 * TRACE.jobs.gpus[running])
+    assert at["used_since"] == since
+    window = warm_window(schedule, first, 50)
+    told = estimates.take(window.rows)
+    policy = KNOWING, PLACEMENTS["best-fit"], Backfill.EASY
+    warm = Simulation(window.trace, CLUSTER, *policy, told, warm=window)
+    began = (schedule.start < window.now) & (schedule.end > window.now)
+    assert warm.tables.world["used_size"][0] == 1024 * TRACE.jobs.gpus[began].sum()
+    while warm.advance(1):
+        pass
+    assert warm.tables.world["used_size"][0] == 0
+    assert warm.tables.world["used_since"][0] == warm.tables.world["used_until"][0] == 0

@@ -28,8 +28,16 @@ from dovetail.domain.policy import (
     JobRows,
 )
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, MONTH, Matrix, describe_jobs, usual_features
+from dovetail.policies.features import (
+    FEATURES,
+    MONTH,
+    Matrix,
+    describe_forecasts,
+    describe_jobs,
+    usual_features,
+)
 from dovetail.policies.selections import (
+    FORECAST,
     SAMPLED,
     SCATTERED,
     SELECTIONS,
@@ -96,6 +104,20 @@ def _selected(
 
 
 @observing
+def _forecast(
+    jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
+) -> None:  # fmt: skip
+    """The same with what else is known of run times; one function more, so that others stay."""
+    describe_jobs(jobs, accounts, demands, cluster, rows, seen)
+    describe_forecasts(jobs, cluster, rows, seen)
+    select(table, seen, cluster[0].fragmentation, len(rows), out)
+    for slot in range(len(CRITIC)):
+        for i in range(len(rows)):
+            critic[i, slot] = seen[CRITIC[slot], i]
+
+
+@observing
 def _sampled(
     jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     table: Any, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
@@ -117,10 +139,11 @@ def _sampled(
         others[0], others[1], others[2], others[3], others[4] = submit, time, gpus, now, urgency
 
 
+_WRITERS = {SAMPLED.name: _sampled, FORECAST.name: _forecast}
 OBSERVATIONS: Registry[Observation] = Registry(
     "observation",
     {
-        name: Observation(name, _sampled if part is SAMPLED else _selected, part, len(CRITIC))
+        name: Observation(name, _WRITERS.get(name, _selected), part, len(CRITIC))
         for name, part in SELECTIONS.items()
     },
 )

@@ -63,6 +63,14 @@ class Distribution:
         """Half of the logarithm between the 10th and the 90th percentile: 0 means certain."""
         return 0.5 * np.log(self.quantile(0.9) / self.quantile(0.1))
 
+    def skew(self) -> Floats:
+        """The logarithm of mean / log-mean: how much the few long runs weigh."""
+        return np.log(self.mean / self.log_mean)
+
+    def margin(self) -> Floats:
+        """The logarithm of the 80th percentile / log-mean: how much longer to be nearly sure."""
+        return np.log(self.quantile(0.8) / self.log_mean)
+
     def remaining(self, elapsed: Floats) -> Distribution:
         """The time that is left to jobs that have run so long.
 

@@ -9,6 +9,7 @@ make_estimates(trace, "predicted:history,order=mean,reserve=q90")
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,13 +77,19 @@ def half_believed(limits: Estimates, power: float) -> Estimates:
         return limits
     seconds = np.maximum(limits.seconds**power, SHORTEST)
     name = f"{LIMIT}:power={power:g}"
-    return Estimates(name, seconds, limits.reserve, limits.spread, limits.notes)
+    return replace(limits, name=name, seconds=seconds)
 
 
 def estimates_from(forecast: Distribution, asked: Request) -> Estimates:
     """What is told of predictions that have been made: many requests can share them."""
     order, reserve = asked.order.of(forecast), asked.reserve.of(forecast)
-    return Estimates(asked.spec, order, reserve, forecast.spread())
+    return with_forecast(asked.spec, order, reserve, forecast)
+
+
+def with_forecast(name: str, order: Floats, reserve: Floats, forecast: Distribution) -> Estimates:
+    """Numbers for the order and reservations, with what else the distribution says."""
+    spread, skew, margin = forecast.spread(), forecast.skew(), forecast.margin()
+    return Estimates(name, order, reserve, spread, skew, margin)
 
 
 def _limits(trace: Trace) -> Estimates:

@@ -22,6 +22,7 @@ from dovetail.domain.trace import Trace
 from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import eligibility, events, fair_tree, limits
 from dovetail.simulator.kernel.allocation import take_bits
+from dovetail.simulator.kernel.in_use import count_in_use
 from dovetail.simulator.kernel.loop import submit_next
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
@@ -141,6 +142,7 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
         mine.expected = start + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        count_in_use(w, mine, facts.size, 1)
         if w.share_count > 0:
             mine.charge = this.charge
             fair_tree.charge(w, mine.share, mine.charge)

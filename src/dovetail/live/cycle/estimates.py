@@ -19,6 +19,7 @@ from dovetail.live.journal import EndedRun, RecordedRun
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.prediction import predict
 from dovetail.prediction.distribution import Distribution
+from dovetail.prediction.estimates import with_forecast
 from dovetail.prediction.request import Request
 
 MOST = 6_000
@@ -68,7 +69,7 @@ class JournalPredictor:
         )
         most = np.nan_to_num(_limits(jobs), nan=np.inf)
         order = np.minimum(self._asked.order.of(forecast), most)
-        return Estimates(self._asked.spec, order, np.minimum(reserve, most), forecast.spread())
+        return with_forecast(self._asked.spec, order, np.minimum(reserve, most), forecast)
 
     def _predict(self, jobs: Sequence[LiveJob], predictor: str, now: float) -> None:
         found = predict(_columns(self._past, jobs, now), predictor).take(slice(-len(jobs), None))

@@ -8,6 +8,7 @@ from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import events, part_calls, reservations, turns
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.eligibility_rows import STARTED
+from dovetail.simulator.kernel.in_use import count_in_use
 from dovetail.simulator.kernel.needs import anything_may_fit
 from dovetail.simulator.kernel.next_job import gather_passers, let_pass, next_job
 from dovetail.simulator.kernel.pass_opening import begin_ordered_pass
@@ -43,6 +44,7 @@ def start(w: World, job: int, number: int) -> None:
     mine.expected = w.now + mine.length
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        count_in_use(w, mine, facts.size, 1)
         if w.share_count > 0:
             mine.charge = this.charge
             part_calls.charge_share(w, mine.share, mine.charge)

@@ -57,6 +57,9 @@ class World(Row):
     watches: int  # how often calendars were asked, so far
     reservations_made: int  # so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
+    used_size: int  # 1/1024 of the sizes of running jobs, kept where accounts are charged
+    used_since: int  # these times the second in which each began
+    used_until: int  # these times the second in which each is expected to end
     # the tree of accounts
     share_count: int  # 0: there is no tree
     share_users: int
