@@ -22,12 +22,14 @@ from dovetail.prediction.distribution import Distribution
 from tests.live.builders import NOW, running, snapshot, waiting
 
 
-def ended(seconds: float, user: str = "ada", ago: float = 1000.0, gpus: int = 1) -> EndedRun:
+def ended(
+    seconds: float, user: str = "ada", ago: float = 1000.0, gpus: int = 1, name: str = ""
+) -> EndedRun:
     start = NOW - ago - seconds
     run = RecordedRun(
         job=1, label="1", user=user, account="lab", partition="gpu", qos="", submit=start,
         eligible=start, start=start, limit=3600.0, gpus=gpus, gpu_type="", nodes=1, cpus=1.0,
-        memory_gb=1.0, hosts=("p100-1",), host_gpus=(),
+        memory_gb=1.0, hosts=("p100-1",), host_gpus=(), name=name,
     )  # fmt: skip
     return EndedRun(run, start + seconds, "COMPLETED")
 
@@ -42,6 +44,16 @@ def told(past: list[EndedRun], *jobs: LiveJob, spec: str = MEDIAN) -> Estimates:
 def test_the_median_of_a_user_s_own_jobs_is_believed() -> None:
     past = [ended(100), ended(200), ended(300), *(ended(9000, "bob") for _ in range(5))]
     assert told(past, waiting(1, limit=3600.0)).seconds.tolist() == pytest.approx([200.0])
+
+
+def test_jobs_of_the_same_name_tell_more_than_other_jobs_of_the_same_user() -> None:
+    past = [
+        ended((100, 3000)[n % 2], ago=9000 - n, name=("eval", "train")[n % 2]) for n in range(40)
+    ]
+    spec = "predicted:history,order=median,reserve=median"
+    found = told(past, waiting(1, name="train"), waiting(2, name="eval"), spec=spec).seconds
+    assert 80 < found[1] < 130
+    assert found[0] > 2500
 
 
 def test_nothing_is_predicted_beyond_the_limit() -> None:

@@ -102,6 +102,7 @@ def _columns(past: Sequence[EndedRun], jobs: Sequence[LiveJob], now: float) -> J
         account=[part.account or None for part in both],
         qos=[part.qos or None for part in both],
         array=[str(part.array) if part.array else None for part in both],
+        name=[part.name or None for part in both],
         partition=[run.partition or None for run in runs]
         + [",".join(job.partitions) or None for job in jobs],
     ).build()
