@@ -54,11 +54,13 @@ def simulate(
     predictor: RunTimePredictor | None = None,
     reserve: Sequence[float] | None = None,
     forecasts: Sequence[tuple[float, float, float]] | None = None,
+    revisions: Sequence[Sequence[float]] = (),
 ) -> Answer:
     """Play the trace through; `reserve`: what reservations reckon with, if not the estimates."""
     play = Play(
         trace, cluster, ordering, placement, backfill, estimates, affinity, predictor, reserve
     )
+    play.revisions = revisions
     play.forecasts = forecasts or [(0.0, 0.0, 0.0)] * len(play.jobs)
     return play.to_the_end()
 
@@ -87,6 +89,7 @@ class Play:
         self.estimate = [max(1.0, float(told)) for told in estimates]
         self.reserve = [max(1.0, float(told)) for told in reserve or estimates]
         self.predicted = [math.nan] * count
+        self.revisions: Sequence[Sequence[float]] = ()  # of each job, see `Running.later`
         self.forecasts: Sequence[tuple[float, float, float]] = ()
         self.in_use = (0.0, 0.0)  # at the beginning of this pass: see `mean_use`
         self.options: dict[int, list[Option]] = {}
@@ -122,7 +125,7 @@ class Play:
 
     def next_time(self) -> float:
         times = [job.end for job in self.running]
-        times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
+        times += [job.revised_at for job in self.running if job.revised_at < job.end]
         times += [promise.start for promise in self.promises.values()]
         times += [self.eligibility.time(row) for row in self.pending]
         soonest = min(times, default=NEVER)
@@ -143,9 +146,9 @@ class Play:
             self.eligibility.ended[row] = now
             if self.predictor is not None:
                 self.predictor.observe(row, self.jobs[row].run)
-        overrun = [job for job in self.running if job.estimated_end == now]
+        overrun = [job for job in self.running if job.revised_at == now]
         for job in overrun:
-            job.length *= 2
+            job.revise()
         arrived = self.submit_held(now)
         happened = self.there.count(now) if now > self.noticed else 0
         if happened:
@@ -390,6 +393,9 @@ class Play:
             dict(chunks),
             dict(where),
         )
+        if self.backfill in (Backfill.NONE, Backfill.EASY) and self.revisions:
+            job.later = [seconds / speed for seconds in self.revisions[row]]
+            job.early = [job.length / 16, job.length / 8, job.length / 4, job.length / 2]
         self.running.append(job)
         self.bounds.start(row)
         self.fair_share.change(self.jobs[row], list(job.chunks.values()), 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import EARLY, Estimates
 from dovetail.domain.policy import Backfill
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
@@ -67,9 +69,21 @@ def test_a_warm_window_in_which_nobody_waits_yet_promises_as_the_whole_trace_did
     assert np.array_equal(found.start, whole.start[window.rows])
 
 
+def believed(told: Estimates, job: int, elapsed: float) -> float:
+    """Seconds that a job is believed to take in all, when it has run so long."""
+    length = first = float(told.reserve[job])
+    for at, later in enumerate(told.revisions[job].tolist()):
+        if elapsed < (EARLY[at] * first if at < len(EARLY) else length):
+            return length
+        length = later
+    while elapsed >= length:
+        length *= 2.0
+    return length
+
+
 def test_a_warm_window_knows_of_gpus_in_use_what_the_whole_trace_did() -> None:
     # Jobs of the window itself are in no queue yet: the order of what is carried tells.
-    estimates = make_estimates(TRACE, "noisy:1")
+    estimates = make_estimates(TRACE, "predicted:history")
     whole = Simulation(TRACE, CLUSTER, KNOWING, PLACEMENTS["best-fit"], Backfill.EASY, estimates)
     while whole.advance(1) and whole.tables.world["submitted"][0] < 300:
         check(whole.tables)
@@ -87,6 +101,11 @@ def test_a_warm_window_knows_of_gpus_in_use_what_the_whole_trace_did() -> None:
     warm = Simulation(window.trace, CLUSTER, *policy, told, warm=window)
     began = (schedule.start < window.now) & (schedule.end > window.now)
     assert warm.tables.world["used_size"][0] == 1024 * TRACE.jobs.gpus[began].sum()
+    until = 0
+    for job in np.flatnonzero(began):
+        length = believed(estimates, job, window.now - schedule.start[job])
+        until += 1024 * int(TRACE.jobs.gpus[job]) * math.floor(schedule.start[job] + length)
+    assert warm.tables.world["used_until"][0] == until
     while warm.advance(1):
         pass
     assert warm.tables.world["used_size"][0] == 0

@@ -79,6 +79,13 @@ class Distribution:
         left = _remaining(np.log(np.maximum(self.quantiles, SHORTEST)), elapsed)
         return Distribution.of_quantiles(left)
 
+    def whole_given(self, elapsed: Floats, level: float) -> Floats:
+        """Seconds that a job stays below with this probability, given how long it has run.
+
+        At the levels that are kept it is `elapsed + remaining(elapsed).quantile(level)`.
+        """
+        return _whole_given(np.log(np.maximum(self.quantiles, SHORTEST)), elapsed, level)
+
 
 def level_weights() -> Floats:
     """How much each level counts in a mean: the probability that it stands for."""
@@ -100,6 +107,20 @@ def _remaining(logs: Floats, elapsed: Floats) -> Floats:
                 level = gone + LEVELS[k] * (1.0 - gone)
                 left[job, k] = max(np.exp(log_quantile(row, level)) - now, SHORTEST)
     return left
+
+
+@kernel
+def _whole_given(logs: Floats, elapsed: Floats, level: float) -> Floats:
+    found = np.empty(len(logs))
+    for job in range(len(logs)):
+        row, now = logs[job], elapsed[job]
+        gone = chance_below(row, np.log(max(now, SHORTEST))) if now > 0.0 else 0.0
+        if gone >= LEVELS[-1]:
+            found[job] = now / (1.0 - level)
+        else:
+            end = np.exp(log_quantile(row, gone + level * (1.0 - gone)))
+            found[job] = max(end, now + SHORTEST)
+    return found
 
 
 @kernel

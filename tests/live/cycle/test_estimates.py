@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dovetail.agents.choice.candidates import PolicyCandidate
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import EARLY, Estimates
 from dovetail.domain.jobs import Jobs
 from dovetail.live.config import ActConfig
 from dovetail.live.cycle import estimates
@@ -19,6 +20,8 @@ from dovetail.policies.learned.checkpoint import save_checkpoint
 from dovetail.policies.policy import Policy
 from dovetail.prediction import predict
 from dovetail.prediction.distribution import Distribution
+from dovetail.prediction.estimates import estimates_from
+from dovetail.prediction.request import Request
 from tests.live.builders import NOW, running, snapshot, waiting
 
 
@@ -121,3 +124,23 @@ def test_a_decision_goes_by_the_estimates_of_the_policy_s_card(tmp_path: Path) -
     by_past = Decider(policy, ActConfig(), JournalPredictor(past, policy.told("predicted")))
     assert by_limit.decide(snapshot(jobs)).order == (1, 2)
     assert by_past.decide(snapshot(jobs)).order == (2, 1)
+
+
+def _forecast(predictor: JournalPredictor) -> Distribution:
+    rows = np.array(list(predictor._known.values()))
+    return Distribution(rows[:, :-2], rows[:, -2], rows[:, -1])
+
+
+def test_what_is_left_of_a_running_job_is_what_replays_believe_of_it_then() -> None:
+    """Where a replay looks anew, both say the same; in between it is what was said last."""
+    spec = "predicted:history,order=median,reserve=q80"
+    past = [ended(20.0 * 1.5 ** (n % 12), ago=60_000 - 100 * n) for n in range(400)]
+    predictor = JournalPredictor(past, spec)
+    fresh = predictor([waiting(1, limit=1e6)], NOW)
+    reserve, forecast = float(fresh.reserve[0]), _forecast(predictor)
+    told = estimates_from(forecast, Request.parse(spec))
+    assert told.reserve[0] == pytest.approx(reserve)
+    looked = [share * reserve for share in EARLY] + [float(told.revisions[0, len(EARLY) - 1])]
+    for at, elapsed in enumerate(looked):
+        later = predictor([running(1, "p100-1", ago=elapsed, limit=1e6)], NOW)
+        assert later.reserve[0] == pytest.approx(told.revisions[0, at])

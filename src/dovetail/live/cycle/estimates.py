@@ -62,11 +62,8 @@ class JournalPredictor:
         rows = np.array([self._known[_key(job)] for job in jobs])
         forecast = Distribution(rows[:, :-2], rows[:, -2], rows[:, -1])
         passed = np.array([_elapsed(job, now) for job in jobs])
-        left = forecast.remaining(passed)
-        runs = passed > 0.0
-        reserve = np.where(
-            runs, passed + self._asked.reserve.of(left), self._asked.reserve.of(forecast)
-        )
+        asked = self._asked.reserve
+        reserve = np.where(passed > 0.0, asked.whole_given(forecast, passed), asked.of(forecast))
         most = np.nan_to_num(_limits(jobs), nan=np.inf)
         order = np.minimum(self._asked.order.of(forecast), most)
         return with_forecast(self._asked.spec, order, np.minimum(reserve, most), forecast)
