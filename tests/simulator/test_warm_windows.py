@@ -102,7 +102,7 @@ def test_a_warm_window_knows_of_gpus_in_use_what_the_whole_trace_did() -> None:
     began = (schedule.start < window.now) & (schedule.end > window.now)
     assert warm.tables.world["used_size"][0] == 1024 * TRACE.jobs.gpus[began].sum()
     until = 0
-    for job in np.flatnonzero(began):
+    for job in np.flatnonzero(began).tolist():
         length = believed(estimates, job, window.now - schedule.start[job])
         until += 1024 * int(TRACE.jobs.gpus[job]) * math.floor(schedule.start[job] + length)
     assert warm.tables.world["used_until"][0] == until
