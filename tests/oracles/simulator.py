@@ -55,15 +55,12 @@ def simulate(
     reserve: Sequence[float] | None = None,
     forecasts: Sequence[tuple[float, float, float]] | None = None,
     revisions: Sequence[Sequence[float]] = (),
-    passing: Sequence[float] | None = None,
 ) -> Answer:
     """Play the trace through; `reserve`: what reservations reckon with, if not the estimates."""
     play = Play(
         trace, cluster, ordering, placement, backfill, estimates, affinity, predictor, reserve
     )
     play.revisions = revisions
-    if passing is not None and backfill in (Backfill.NONE, Backfill.EASY):
-        play.reserve = [max(1.0, float(told)) for told in passing]
     play.forecasts = forecasts or [(0.0, 0.0, 0.0)] * len(play.jobs)
     return play.to_the_end()
 
@@ -90,8 +87,7 @@ class Play:
         self.affinity, self.predictor = affinity or {}, predictor
         count = len(self.jobs)
         self.estimate = [max(1.0, float(told)) for told in estimates]
-        self.believed = [max(1.0, float(told)) for told in reserve or estimates]
-        self.reserve = self.believed  # of jobs that wait: whether they may start
+        self.reserve = [max(1.0, float(told)) for told in reserve or estimates]
         self.predicted = [math.nan] * count
         self.revisions: Sequence[Sequence[float]] = ()  # of each job, see `Running.later`
         self.forecasts: Sequence[tuple[float, float, float]] = ()
@@ -393,7 +389,7 @@ class Play:
             row,
             books.now,
             books.now + self.jobs[row].run / speed,
-            self.believed[row] / speed,
+            self.reserve[row] / speed,
             dict(chunks),
             dict(where),
         )

@@ -26,8 +26,7 @@ class Estimates:
     """How long the scheduler thinks jobs take, as known when each is submitted.
 
     `seconds` is what orderings see. `reserve` is how long a job holds its GPUs for those who wait:
-    reservations, backfilling and placements reckon with it. `passing` is how long it is believed
-    to take when it is asked whether it may start, if that is another number.
+    reservations, backfilling and placements reckon with it.
     """
 
     name: str  # "exact", "limit", "noisy:1", "predicted:mixture,order=log-mean,reserve=q80", ...
@@ -38,7 +37,6 @@ class Estimates:
     skew: Floats = field(default_factory=lambda: np.empty(0))  # [jobs] mean / log-mean
     margin: Floats = field(default_factory=lambda: np.empty(0))  # [jobs] 80th % / log-mean
     notes: tuple[str, ...] = ()  # what was filled in, counted
-    passing: Floats = field(default_factory=lambda: np.empty(0))  # [jobs]; empty: as reserve
     revisions: Floats = field(default_factory=lambda: np.empty((0, 0)))
     """[jobs, revisions] seconds: what `reserve` becomes as a job runs on, see
     `simulator/kernel/revisions.py`; without any it is doubled whenever it has passed."""
@@ -56,10 +54,4 @@ class Estimates:
         """The estimates of these jobs."""
         own = {name: getattr(self, name)[rows] for name in FORECAST}
         own |= {name: getattr(self, name)[rows] for name in ("seconds", "reserve", "revisions")}
-        passing = self.passing[rows] if len(self.passing) else self.passing
-        return replace(self, passing=passing, **own)
-
-    @property
-    def may_start(self) -> Floats:
-        """What is reckoned with when a job asks whether it may start: [jobs]."""
-        return self.passing if len(self.passing) else self.reserve
+        return replace(self, **own)

@@ -35,7 +35,7 @@ class JobFacts(Row):
     # first what is looked at most: it stands together in memory
     submit: float  # seconds
     estimate: float  # seconds, at least 1, at speed 1: for the order
-    reserve: float  # the same for whether it may start: whether it ends before others need its GPUs
+    reserve: float  # the same for reservations: how long it is expected to hold its GPUs
     size: float  # GPUs; without any, its CPUs as a share of the cluster's, counted in GPUs
     demand: int  # row of the demands: where it may run
     log_gpus: float  # of the size; natural logarithms, taken once
@@ -53,7 +53,6 @@ class JobFacts(Row):
     memory_per_gpu: float  # GB, 0: no demand
     skew: float  # logarithm of the prediction's mean / log-mean
     margin: float  # the same of its 80th percentile / log-mean
-    hold: float  # seconds at speed 1 for which it is expected to hold its GPUs once it runs
     exempt: bool  # learned policies leave it alone
 
 

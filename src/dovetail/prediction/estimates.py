@@ -23,7 +23,7 @@ from dovetail.prediction.request import Request, Summary
 
 _FORMS = (
     "write exact, limit, limit:power=0.5 (above 0, at most 1), noisy:0.5 (any sigma of 0 or "
-    "more), predicted, or predicted:PREDICTOR,order=WHAT,reserve=WHAT,pass=WHAT"
+    "more), predicted, or predicted:PREDICTOR,order=WHAT,reserve=WHAT"
 )
 
 FEW = 0.5
@@ -84,8 +84,7 @@ def estimates_from(forecast: Distribution, asked: Request) -> Estimates:
     """What is told of predictions that have been made: many requests can share them."""
     order, reserve = asked.order.of(forecast), asked.reserve.of(forecast)
     told = with_forecast(asked.spec, order, reserve, forecast)
-    told = replace(told, revisions=revisions_of(forecast, asked.reserve, told.reserve))
-    return told if asked.passing is None else replace(told, passing=asked.passing.of(forecast))
+    return replace(told, revisions=revisions_of(forecast, asked.reserve, told.reserve))
 
 
 LATE = 4

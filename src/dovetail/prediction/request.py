@@ -73,7 +73,6 @@ class Request:
     predictor: str = "mixture"
     order: Summary = Summary("log-mean")
     reserve: Summary = Summary("q80")
-    passing: Summary | None = None  # of jobs that would pass others; None: as reserve
 
     @classmethod
     def parse(cls, text: str) -> Request:
@@ -83,10 +82,10 @@ class Request:
         for part in filter(None, (piece.strip() for piece in rest.split(","))):
             name, sign, value = part.partition("=")
             name, value = (name.strip(), value.strip()) if sign else ("predictor", name.strip())
-            if name not in ("predictor", "order", "reserve", "pass") or not value:
+            if name not in ("predictor", "order", "reserve") or not value:
                 raise ConfigError(
-                    f"estimates {text!r}: {part!r}, expected a predictor, order=WHAT, "
-                    "reserve=WHAT or pass=WHAT"
+                    f"estimates {text!r}: {part!r}, expected a predictor, order=WHAT or "
+                    "reserve=WHAT"
                 )
             if name in chosen:
                 raise ConfigError(f"estimates {text!r}: {name} is given twice")
@@ -98,12 +97,9 @@ class Request:
             predictor,
             Summary(chosen.get("order", plain.order.name)),
             Summary(chosen.get("reserve", plain.reserve.name)),
-            Summary(chosen["pass"]) if "pass" in chosen else None,
         )
 
     @property
     def spec(self) -> str:
         """The text in full, so that a result says what it rests on."""
-        passing = "" if self.passing is None else f",pass={self.passing.name}"
-        told = f"order={self.order.name},reserve={self.reserve.name}{passing}"
-        return f"predicted:{self.predictor},{told}"
+        return f"predicted:{self.predictor},order={self.order.name},reserve={self.reserve.name}"

@@ -45,8 +45,8 @@ from dovetail.simulator.shapes import shape_tables
 from dovetail.simulator.wishes import settle_wishes
 
 REVISING = (Backfill.NONE, Backfill.EASY)
-"""Ways of backfilling under which estimates are revised as jobs run on, and may be others for who
-passes: the others keep plans, each of which would have to be made anew."""
+"""Ways of backfilling under which estimates are revised as jobs run on: the others keep plans, each
+of which would have to be made anew."""
 
 WORLD_COLUMNS = frozenset(dtype_of(rows.World).names or ())
 
@@ -120,8 +120,6 @@ class Tables:
         needed = need_tables(options, shapes.shapes)
         self.jobs = job_facts_of(jobs, cluster, estimates, account)
         self.jobs["demand"] = of_job
-        if backfill not in REVISING:
-            self.jobs["reserve"] = self.jobs["hold"]
         self.exclusive = exclusive_of(jobs, cluster)
         self.accounts = new_table(AccountFacts, account_count)
         self.accounts["fair_share"] = 1.0

@@ -24,8 +24,7 @@ def job_facts_of(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: In
     for column in ("submit", "gpus", "deadline", "priority"):
         table[column] = getattr(jobs, column)
     table["estimate"] = np.maximum(1.0, estimates.seconds)
-    table["reserve"] = np.maximum(1.0, estimates.may_start)
-    table["hold"] = np.maximum(1.0, estimates.reserve)
+    table["reserve"] = np.maximum(1.0, estimates.reserve)
     for column in FORECAST:
         table[column] = getattr(estimates, column)
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -67,10 +66,7 @@ class JournalPredictor:
         reserve = np.where(passed > 0.0, asked.whole_given(forecast, passed), asked.of(forecast))
         most = np.nan_to_num(_limits(jobs), nan=np.inf)
         order = np.minimum(self._asked.order.of(forecast), most)
-        told = with_forecast(self._asked.spec, order, np.minimum(reserve, most), forecast)
-        if self._asked.passing is None:
-            return told
-        return replace(told, passing=np.minimum(self._asked.passing.of(forecast), most))
+        return with_forecast(self._asked.spec, order, np.minimum(reserve, most), forecast)
 
     def _predict(self, jobs: Sequence[LiveJob], predictor: str, now: float) -> None:
         found = predict(_columns(self._past, jobs, now), predictor).take(slice(-len(jobs), None))

@@ -63,7 +63,7 @@ def start(w: World, job: int, number: int) -> None:
         if kind(w, node(w, picked).kind).reserved == NO_RESERVATION:
             part(w, w.parts).gpus = take(w, job, picked, chunk)
         else:
-            reservations.pay(w, picked, chunk, w.now + facts.reserve / this.speed)
+            reservations.pay(w, picked, chunk, mine.expected)
             part(w, w.parts).gpus = take(w, job, picked, chunk)
             reservations.count_again(w, picked)
         w.parts += 1

@@ -1,8 +1,8 @@
 """What is believed of how long running jobs take, and when that changes.
 
-At first a job is to take as long as it is to `hold` its GPUs. Where its estimates say what is left
-of it, given how long it has run, that is looked up at some shares of that time (EARLY), and
-whenever it has outlived what was believed; else, and after the last of these, it is doubled.
+At first a job is to take its `reserve`. Where its estimates say what is left of it, given how long
+it has run, that is looked up at some shares of that time (EARLY), and whenever it has outlived what
+was believed; else, and after the last of these, what was believed is doubled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EARLY_COUNT = len(EARLY)
 def believe(w: World, job: int, speed: float) -> None:
     """What is believed of a job that starts at this speed; its start is known."""
     mine = run_of(w, job)
-    mine.length = job_facts(w, job).hold / speed
+    mine.length = job_facts(w, job).reserve / speed
     mine.expected = mine.start + mine.length
     mine.speed, mine.revised = speed, 0
 
@@ -29,7 +29,7 @@ def next_revision(w: World, job: int) -> float:
     """When what is believed of a running job changes, if it runs on."""
     mine = run_of(w, job)
     if mine.revised < EARLY_COUNT and w.revision_count > 0:
-        return mine.start + job_facts(w, job).hold / mine.speed * EARLY[mine.revised]
+        return mine.start + job_facts(w, job).reserve / mine.speed * EARLY[mine.revised]
     return mine.expected
 
 
