@@ -165,8 +165,26 @@ def _kept() -> dict[str, Any]:
 
 def _keep(name: str, found: dict[str, Any]) -> None:
     kept = _kept()
-    kept["traces"][name] = found
+    kept["traces"][name] = beside_before(found, kept["traces"].get(name, {}))
     RESULT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def beside_before(found: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """With the arms that were measured before and are not among these, if the choice is the same:
+    rows are ratios to that."""
+    same = all(before.get(part) == found.get(part) for part in ("trace_digest", "choice"))
+    if not same or "predicted" not in before.get("knowledge", {}):
+        return found
+    others = {arm: gate for arm, gate in before["gate"].items() if arm not in found["gate"]}
+    rows = found["knowledge"]["predicted"]["rows"]
+    rows = rows + [
+        row for row in before["knowledge"]["predicted"]["rows"] if row["policy"] in others
+    ]
+    knowledge = {
+        **found["knowledge"],
+        "predicted": {**found["knowledge"]["predicted"], "rows": rows},
+    }
+    return {**found, "gate": {**others, **found["gate"]}, "knowledge": knowledge}
 
 
 def _finished(name: str, arms: Sequence[str], seeds: int) -> bool:

@@ -22,7 +22,7 @@ from dovetail.policies.learned.checkpoint import Checkpoint, save_checkpoint
 from dovetail.policies.learned.families import FAMILIES
 
 MODELS = Path(__file__).parent / "models"
-ARMS = ("choice", "evolution", "ppo", "dense")
+ARMS = ("choice", "evolution", "forecast", "ppo", "dense")
 SEEDS = 5
 
 EVOLUTION: dict[str, Any] = {"epochs": 8, "population": 8, "batch": 4, "replays": 6,
@@ -42,6 +42,9 @@ def train_arm(
     config: Any = ChoiceConfig(seed=seed)
     if arm == "evolution":
         learner, config = evolve, TrainingConfig(seed=seed, **EVOLUTION)
+    elif arm == "forecast":  # three more weights: how sure a prediction is
+        learner = evolve
+        config = TrainingConfig(family="forecast-index", seed=seed, **EVOLUTION)
     elif arm in ("ppo", "dense"):
         from dovetail.agents.rltune.training import learn
 

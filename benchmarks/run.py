@@ -21,7 +21,7 @@ QUICK = (
 LONG = (
     "shipped", "rltune", "marl", "adlro", "mig", "live_churn", "live_cycle", "live_memory",
     "live_plugin", "slurm", "slurm_promises", "backfill", "fidelity", "replays",
-    "prediction", "promises", "node_facts", "planned",
+    "prediction", "promises", "node_facts", "planned", "ray_scaling",
 )  # fmt: skip
 """Half an hour of training; 10,000 jobs on a real Slurm; half an hour of Slurm in faster time,
 and ten minutes more."""

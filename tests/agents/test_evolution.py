@@ -44,11 +44,12 @@ def test_a_loss_is_led_by_the_worse_of_both_measures_and_by_who_pays() -> None:
     assert Score(-0.2, -0.2, (0.5,)).loss == pytest.approx(0.3 - math.log(1.1))
 
 
+@pytest.mark.parametrize("family", ["index", "forecast-index"])
 @pytest.mark.parametrize("order", ["saf", "sjf"])
 @pytest.mark.parametrize("placement", ["best-fit", "lifetime"])
-def test_an_index_starts_as_the_choice(order: str, placement: str) -> None:
+def test_an_index_starts_as_the_choice(order: str, placement: str, family: str) -> None:
     choice = PolicyCandidate(order, "exact", placement)
-    start = EvolutionMember("index", start_at(FAMILIES["index"], choice), "exact")
+    start = EvolutionMember(family, start_at(FAMILIES[family], choice), "exact")
     cell = ReplayCell(TRACE, cluster_of("8x8"), None, first=1000)
     # Logarithms break a few ties of g · e in another way.
     assert cell.play(start).against(cell.play(choice)).gain == pytest.approx(0.0, abs=0.02)

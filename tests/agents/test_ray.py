@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import reference
 from dovetail.agents.engines import ENGINES
 from dovetail.agents.evolution.training import EvolutionMember
+from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
 from dovetail.agents.ray_players import LOOPBACK, STAY_LOCAL, RayPlayers
 from dovetail.agents.replays import Replay, ReplayCell
+from dovetail.agents.training import train
 from dovetail.domain.errors import ConfigError
 from dovetail.evaluation.comparison import compare
+from dovetail.evaluation.transfer import transfer
 from dovetail.evaluation.unseen import Draws, evaluate_unseen
 from dovetail.evaluation.warm_windows import evaluate_windows
 from dovetail.policies.learned.families import FAMILIES
@@ -108,6 +114,28 @@ def test_compare_and_evaluate_find_the_same_on_a_cluster_that_loses_a_node(
         for by in ({"engine": engine}, {"engine": LocalPlayers})
     ]
     assert repr(found[0]) == repr(found[1])
+
+
+def test_a_training_and_its_transfer_find_the_same_on_a_cluster_that_loses_a_node(
+    two_nodes: TwoNodes, tmp_path: Path
+) -> None:
+    engine = ENGINES["ray"](two_nodes.address)
+    lost: list[Any] = []
+    site, config = Site(TRACE, cluster_of("8x8")), ChoiceConfig("noisy:1", longest=300)
+
+    def lose_one(progress: Any) -> None:
+        if not lost:
+            lost.append(progress)
+            two_nodes.lose_one()
+
+    there, here = tmp_path / "there", tmp_path / "here"
+    found = train("choice", None, [site], there, config, lose_one, workers=2, engine=engine)
+    expected = train("choice", None, [site], here, config)
+    assert len(lost) == 1
+    assert found.card == expected.card
+    assert (there / "policy.npz").read_bytes() == (here / "policy.npz").read_bytes()
+    asked = partial(transfer, {"a": there}, {"a": site}, Policy("fcfs"), "noisy:1", seeds=2)
+    assert asked(engine=engine) == asked()
 
 
 def test_a_missing_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import forecasts, rltune
+from benchmarks.rltune import beside_before
 from benchmarks.rltune_tables import MEDIAN, chosen, knowledge, learned
 from dovetail.domain.jobs import Jobs
 from dovetail.prediction import predict
@@ -88,3 +89,18 @@ def test_tables_say_what_knowledge_is_worth_and_how_seeds_stand_to_the_choice() 
     assert knowledge(traces)[2].endswith("| +25% | -75% |")
     assert learned(traces)[2] == "| kth | hand-set index | 1 |  | -10% / +0% |  |  |"
     assert learned(traces)[3] == "| kth | ppo | 2 | +0.20 | +100% / +100% | +300% / +100% | 1 |"
+
+
+def test_arms_that_were_measured_before_stay_beside_others_while_the_choice_is_the_same() -> None:
+    def part(choice: str, *arms: str) -> dict[str, Any]:
+        rows = [{"policy": arm} for arm in ("choice", *arms)]
+        gate: dict[str, Any] = {arm: {} for arm in arms}
+        knowledge = {"predicted": {"rows": rows}}
+        return {"trace_digest": "d", "choice": choice, "gate": gate, "knowledge": knowledge}
+
+    both = beside_before(part("saf", "b-0"), part("saf", "a-0", "b-0"))
+    assert sorted(both["gate"]) == ["a-0", "b-0"]
+    rows = [row["policy"] for row in both["knowledge"]["predicted"]["rows"]]
+    assert rows == ["choice", "b-0", "a-0"]
+    assert beside_before(part("sjf", "b-0"), both) == part("sjf", "b-0")
+    assert beside_before(part("saf", "b-0"), {}) == part("saf", "b-0")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.agents.catalogue import AGENTS
 from tests.cli.conftest import Command
 
 
@@ -131,6 +132,36 @@ def test_policies_are_trained_on_each_history_and_tested_on_all(
     assert [(cell["trained_on"], cell["tested_on"]) for cell in cells] == [
         (trained, tested) for tested in names for trained in names
     ]
+    assert "wait, ratio to saf+easy" in found.out
+
+
+def test_any_agent_can_be_transferred_by_any_engine_and_the_help_names_them(
+    dovetail: Command, tmp_path: Path
+) -> None:
+    said = " ".join(dovetail("transfer", "--help").out.split())
+    assert [name for name in AGENTS if name not in said] == []
+    assert {"--engine", "--address"} <= set(said.split())
+    drawn = dovetail(
+        "trace", "synth", "helios", "--jobs", 900, "--load", 1.1, "--cluster", "4x8",
+        "--out", tmp_path / "a.parquet",
+    )  # fmt: skip
+    assert drawn.code == 0, drawn.err
+    both = (
+        "--trace",
+        tmp_path / "a.parquet",
+        "--trace",
+        tmp_path / "a.parquet",
+        "--cluster",
+        "4x8",
+    )
+    asked = ("transfer", *both, "--agent", "choice", "--estimates", "noisy:1")
+    refused = dovetail(*asked, "--address", "head:6379", "--out", tmp_path / "none")
+    assert refused.code == 2
+    assert "--address is for --engine ray" in refused.err
+    refused = dovetail(*asked, "--epochs", 3, "--out", tmp_path / "none")
+    assert "the agent choice has no --epochs" in refused.err
+    found = dovetail(*asked, "--out", tmp_path / "models")
+    assert found.code == 0, found.err
     assert "wait, ratio to saf+easy" in found.out
 
 

@@ -23,7 +23,7 @@ from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.renderers import moment
 from dovetail.live.config import GuardrailConfig, SlurmConfig
 from dovetail.live.model.decision import Decision
-from dovetail.policies.features import FEATURES
+from dovetail.policies.features import EVERY_FEATURE
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.policy import backfill_named
@@ -126,7 +126,7 @@ def agent(name: str, part: Any, folder: Path) -> None:
 
 
 def selection(name: str, part: Any, folder: Path) -> None:
-    assert all(feature in FEATURES for row in part.names() for feature in row)
+    assert all(feature in EVERY_FEATURE for row in part.names() for feature in row)
     assert part.table().shape == (len(part.names()), part.width)
 
 

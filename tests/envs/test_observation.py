@@ -10,7 +10,7 @@ import pytest
 
 from dovetail.compiled.functions import kernel
 from dovetail.compiled.tables import new_table
-from dovetail.envs import Pool, QueuePriorityVector
+from dovetail.envs import Pool, QueuePriorityVector, SyntheticWindows
 from dovetail.envs.observation import OBSERVATIONS, SITUATIONAL, LastingFacts, note_lasting
 from dovetail.policies.features import FEATURES
 from tests.envs.scenes import random_valid, small_pool
@@ -75,3 +75,28 @@ def test_playing_changes_nothing_in_the_pool_that_environments_share() -> None:
     assert ended > 0
     for old, new in zip(before, pool.windows, strict=True):
         assert np.array_equal(old, new)
+
+
+def test_an_agent_may_be_told_how_sure_predictions_are_and_when_gpus_come_free() -> None:
+    pool = small_pool()
+    source = SyntheticWindows(
+        cluster="8x8", jobs=1500, load=1.1, length=64, estimates="predicted:history"
+    )
+    asked = replace(pool.config, windows=source)
+    usual, more = (
+        QueuePriorityVector(3, pool=Pool(replace(asked, observation=OBSERVATIONS[name])))
+        for name in ("sampled", "forecast")
+    )
+    (seen, _), (told, _) = usual.reset(seed=3), more.reset(seed=3)
+    columns: list[Any] = []
+    for step in range(100):
+        shown = seen["mask"][:, :-1] > 0
+        assert np.array_equal(seen["jobs"], told["jobs"][:, :, :8])
+        assert np.array_equal(seen["critic"], told["critic"])
+        columns.append(told["jobs"][shown][:, 8:])
+        actions = random_valid(seen["mask"], step)
+        seen, told = usual.step(actions)[0], more.step(actions)[0]
+    found = np.concatenate(columns)
+    assert np.all(found.std(axis=0) > 0.0)
+    assert np.all(found[:, 0] >= 0.0)
+    assert np.all(found[:, 3:].max(axis=0) > 0.1)

@@ -22,6 +22,9 @@ class Moment:
     cluster: Cluster
     fair_share: Mapping[Any, float]  # by account
     account: Any  # of the job
+    forecast: tuple[float, float, float] = (0.0, 0.0, 0.0)  # its spread, skew and margin
+    held: float = 0.0  # seconds: for how long GPUs in use have been held, in the mean
+    free_in: float = 0.0  # seconds until they come free
 
 
 def score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -> float:
@@ -30,8 +33,10 @@ def score(name: str, job: Job, estimate: float, predicted: float, at: Moment) ->
     return math.inf if math.isnan(value) else value
 
 
-def limits(name: str, job: Job, estimate: float) -> tuple[float, float]:
+def limits(name: str, job: Job, estimate: float, free_in: float) -> tuple[float, float]:
     """Below 0: may not pass a reserved job; and how many GPUs it has to leave free."""
+    if name == "knowing":
+        return free_in - estimate, 0.0
     if name != "careful":
         return 0.0, 0.0
     return (-1.0 if estimate > 8 * job.gpus else 1.0), (3.0 if estimate > 15 else 0.0)
@@ -50,6 +55,10 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return -estimate
         case "saf" | "careful":
             return gpus * estimate
+        case "knowing":
+            spread, skew, margin = at.forecast
+            late = skew if at.held > at.free_in else margin
+            return gpus * estimate * (1.0 + spread) + 10.0 * late
         case "saf-1.5":
             return gpus * math.sqrt(gpus) * estimate
         case "saf-2":

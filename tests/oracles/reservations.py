@@ -19,10 +19,23 @@ class Running:
     length: float
     chunks: dict[int, Amount]  # by node
     gpus: dict[int, list[int]]  # by node
+    later: list[float] = field(default_factory=list)  # what will be believed in, if it runs on
+    early: list[float] = field(default_factory=list)  # when so, for the first of these
 
     @property
     def estimated_end(self) -> float:
         return self.start + self.length
+
+    @property
+    def revised_at(self) -> float:
+        return self.start + self.early[0] if self.early else self.estimated_end
+
+    def revise(self) -> None:
+        """Believe in another length."""
+        self.early = self.early[1:]
+        self.length, self.later = (
+            (self.later[0], self.later[1:]) if self.later else (2 * self.length, [])
+        )
 
 
 @dataclass

@@ -53,11 +53,15 @@ def simulate(
     affinity: Mapping[str, Sequence[str]] | None = None,
     predictor: RunTimePredictor | None = None,
     reserve: Sequence[float] | None = None,
+    forecasts: Sequence[tuple[float, float, float]] | None = None,
+    revisions: Sequence[Sequence[float]] = (),
 ) -> Answer:
     """Play the trace through; `reserve`: what reservations reckon with, if not the estimates."""
     play = Play(
         trace, cluster, ordering, placement, backfill, estimates, affinity, predictor, reserve
     )
+    play.revisions = revisions
+    play.forecasts = forecasts or [(0.0, 0.0, 0.0)] * len(play.jobs)
     return play.to_the_end()
 
 
@@ -85,6 +89,9 @@ class Play:
         self.estimate = [max(1.0, float(told)) for told in estimates]
         self.reserve = [max(1.0, float(told)) for told in reserve or estimates]
         self.predicted = [math.nan] * count
+        self.revisions: Sequence[Sequence[float]] = ()  # of each job, see `Running.later`
+        self.forecasts: Sequence[tuple[float, float, float]] = ()
+        self.in_use = (0.0, 0.0)  # at the beginning of this pass: see `mean_use`
         self.options: dict[int, list[Option]] = {}
         self.kinds: dict[int, frozenset[Kind]] = {}
         self.seen: dict[int, int] = {}
@@ -118,7 +125,7 @@ class Play:
 
     def next_time(self) -> float:
         times = [job.end for job in self.running]
-        times += [job.estimated_end for job in self.running if job.estimated_end < job.end]
+        times += [job.revised_at for job in self.running if job.revised_at < job.end]
         times += [promise.start for promise in self.promises.values()]
         times += [self.eligibility.time(row) for row in self.pending]
         soonest = min(times, default=NEVER)
@@ -139,9 +146,9 @@ class Play:
             self.eligibility.ended[row] = now
             if self.predictor is not None:
                 self.predictor.observe(row, self.jobs[row].run)
-        overrun = [job for job in self.running if job.estimated_end == now]
+        overrun = [job for job in self.running if job.revised_at == now]
         for job in overrun:
-            job.length *= 2
+            job.revise()
         arrived = self.submit_held(now)
         happened = self.there.count(now) if now > self.noticed else 0
         if happened:
@@ -219,6 +226,19 @@ class Play:
             gpus[account] = gpus.get(account, 0.0) + size
         return gpus
 
+    def mean_use(self, now: float) -> tuple[float, float]:
+        """For how long GPUs in use have been held, and will be by estimate, in whole seconds."""
+        sizes = [self.jobs[job.row].size(self.site.cluster) for job in self.running]
+        if not sizes:
+            return 0.0, 0.0
+        held = [size * math.floor(j.start) for j, size in zip(self.running, sizes, strict=True)]
+        until = [
+            size * math.floor(min(job.estimated_end, job.start + 365 * 86_400.0))
+            for job, size in zip(self.running, sizes, strict=True)
+        ]
+        total = sum(sizes)
+        return max(0.0, now - sum(held) / total), max(0.0, sum(until) / total - now)
+
     def queue(self, now: float) -> list[int]:
         """The waiting jobs, the next one first."""
         shares: Mapping[Any, float] = self.fair_share.shares()
@@ -226,7 +246,10 @@ class Play:
         def key(row: int) -> tuple[int, float, int]:
             job = replace(self.jobs[row], submit=self.since[row])
             account: Any = self.fair_share.account(job)
-            moment = Moment(now, self.jobs[0].submit, self.site.cluster, shares, account)
+            moment = Moment(
+                now, self.jobs[0].submit, self.site.cluster, shares, account,
+                self.forecasts[row], *self.in_use,
+            )  # fmt: skip
             value = score(self.ordering, job, self.estimate[row], self.predicted[row], moment)
             return -self.bounds.tier(row), value, row
 
@@ -234,6 +257,7 @@ class Play:
 
     def keep_promises(self, now: float) -> None:
         """One pass of conservative backfilling."""
+        self.in_use = self.mean_use(now)
         nothing_promised = Ledger(self.site, now, self.running, there=self.there, sets=self.sets)
         out = {
             row
@@ -281,6 +305,7 @@ class Play:
 
     def schedule(self, now: float) -> None:
         """One pass over the queue, without promises that outlive it."""
+        self.in_use = self.mean_use(now)
         books = Books(self.site, now, self.running, there=self.there)
         held_back: set[Kind] = set()  # kinds of all jobs that did not start
         reserved: set[Kind] = set()  # kinds of all jobs with a reservation
@@ -313,7 +338,7 @@ class Play:
             held_back |= kinds
 
     def limits(self, row: int) -> tuple[float, float]:
-        return limits(self.ordering, self.jobs[row], self.estimate[row])
+        return limits(self.ordering, self.jobs[row], self.estimate[row], self.in_use[1])
 
     def takes_too_much(self, row: int, books: Books) -> bool:
         """Whether a job could start and would leave fewer GPUs free than its policy wants."""
@@ -372,6 +397,9 @@ class Play:
             dict(chunks),
             dict(where),
         )
+        if self.backfill in (Backfill.NONE, Backfill.EASY) and self.revisions:
+            job.later = [seconds / speed for seconds in self.revisions[row]]
+            job.early = [job.length / 16, job.length / 8, job.length / 4, job.length / 2]
         self.running.append(job)
         self.bounds.start(row, books.now)
         self.fair_share.change(self.jobs[row], list(job.chunks.values()), 1)

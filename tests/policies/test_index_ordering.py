@@ -11,6 +11,7 @@ import pytest
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import Backfill, Ordering
 from dovetail.domain.schedule import Schedule
+from dovetail.policies.learned.families import FAMILIES
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.index import IndexWeights, index
 from dovetail.policies.placement import PLACEMENTS
@@ -25,7 +26,7 @@ TRACE = synthesize(WORKLOADS["helios"], jobs=800, seed=5, load=1.1, cluster_gpus
 ODD = IndexWeights(
     gpus=1.3, nodes=0.2, whole=-0.4, wait=0.3, slowdown=0.2, fits=0.7, opens=0.6, gate=0.5,
     gate_estimate=-0.3, gate_gpus=0.1, keep=5.0, keep_idle=7.0, keep_from=-1.0, keep_span=1.5,
-    patience=2.0,
+    patience=2.0, spread=0.4, skew=-0.8, margin=0.9,
 )  # fmt: skip
 
 
@@ -48,6 +49,7 @@ def test_the_index_is_the_documented_formula() -> None:
         expected += (0.2 * math.log(nodes) - 0.4) if nodes >= 1 else 0.0
         expected -= 0.3 * math.log(1 + wait / 3600) + 0.2 * math.log(1 + wait / estimate)
         expected += 0.6 * part["opens"] - 0.7 * part["fits"]
+        expected += 0.4 * one["spread"] - 0.8 * one["skew"] + 0.9 * one["margin"]
         assert found.score[i] == pytest.approx(expected)
         assert found.gate[i] == pytest.approx(0.5 - 0.3 * hours + 0.1 * math.log(gpus))
         share = min(1.0, max(0.0, (hours + 1.0) / 1.5)) if wait < 2 * estimate else 0.0
@@ -94,3 +96,28 @@ def test_exempt_jobs_go_first_and_leave_nothing_free() -> None:
 def test_weights_that_cannot_be_are_refused(name: str, value: float) -> None:
     with pytest.raises(ConfigError, match=name):
         replace(ODD, **{name: value})
+
+
+def test_with_its_skew_an_order_by_the_log_mean_is_one_by_the_mean() -> None:
+    asked = "predicted:history,order={},reserve=q80"
+    by_log_mean, by_mean = (make_estimates(TRACE, asked.format(x)) for x in ("log-mean", "mean"))
+    policy = PLACEMENTS["best-fit"], Backfill.EASY
+    found = simulate(TRACE, cluster_of("8x8"), index(IndexWeights(skew=1.0)), *policy, by_log_mean)
+    expected = simulate(TRACE, cluster_of("8x8"), ORDERINGS["saf"], *policy, by_mean)
+    plain = simulate(TRACE, cluster_of("8x8"), ORDERINGS["saf"], *policy, by_log_mean)
+    assert np.array_equal(found.start, expected.start)
+    assert not np.array_equal(plain.start, expected.start)
+
+
+def test_vectors_of_before_mean_what_they_meant_and_longer_ones_end_with_forecasts() -> None:
+    old, new = FAMILIES["index"], FAMILIES["forecast-index"]
+    assert old.start.shape == (17,)
+    assert new.start.shape == (20,)
+    before = old.policy(old.start, "old")
+    after = new.policy(np.concatenate((old.start, np.zeros(3))), "new")
+    assert before.ordering.parameters == after.ordering.parameters
+    assert np.array_equal(before.placement.weights, after.placement.weights)
+    told = new.policy(np.concatenate((old.start, [0.1, 0.2, 0.3])), "told").ordering.parameters
+    assert [told[name] for name in ("spread", "skew", "margin")] == [0.1, 0.2, 0.3]
+    with pytest.raises(ConfigError, match="expected 17 finite weights"):
+        old.policy(new.start, "odd")

@@ -9,7 +9,12 @@ import pytest
 
 from dovetail.agents.rltune.starts import STARTS
 from dovetail.domain.errors import ConfigError
-from dovetail.policies.features import FEATURES, describe_jobs
+from dovetail.policies.features import (
+    EVERY_FEATURE,
+    FEATURES,
+    describe_forecasts,
+    describe_jobs,
+)
 from dovetail.policies.ordering.kernel_network import kernel_network, shapes
 from dovetail.policies.ordering.learned import BLOCK
 from dovetail.policies.selections import SAMPLED, SELECTIONS, select
@@ -38,8 +43,9 @@ def test_the_network_is_what_numpy_says_it_is(name: str, fragmentation: float) -
     arrays = drawn(name, seed=2)
     found, gate, keep = advice(kernel_network(arrays, "net"), jobs, accounts, cluster, demands)
 
-    seen = np.empty((len(FEATURES), len(jobs)))
+    seen = np.empty((len(EVERY_FEATURE), len(jobs)))
     describe_jobs(jobs, accounts, demands, cluster, np.arange(len(jobs)), seen)
+    describe_forecasts(jobs, cluster, np.arange(len(jobs)), seen)
     given = np.empty((len(jobs), SELECTIONS[name].width))
     select(SELECTIONS[name].table(), seen, fragmentation, len(jobs), given)
     hidden = given

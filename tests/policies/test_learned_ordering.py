@@ -20,7 +20,12 @@ from dovetail.domain.policy import (
     Ordering,
 )
 from dovetail.domain.schedule import Schedule
-from dovetail.policies.features import FEATURES, describe_jobs
+from dovetail.policies.features import (
+    EVERY_FEATURE,
+    FEATURES,
+    describe_forecasts,
+    describe_jobs,
+)
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.learned import BLOCK, SHAPES, WEIGHTS, learned, untrained
 from dovetail.policies.placement import PLACEMENTS
@@ -47,6 +52,7 @@ def tables(random: np.random.Generator, count: int) -> tuple[Any, Any, Any, Any]
     cluster["origin"], cluster["now"] = 100.0, 100.0 + random.exponential(1e6)
     cluster["total_gpus"] = 512
     cluster["fragmentation"] = random.random()
+    cluster["held"], cluster["free_in"] = random.exponential(1e5, 2)
     demands["total_gpus"], demands["total_nodes"] = 256, 32
     demands["free_gpus"] = random.integers(0, 257, 4)
     demands["idle_nodes"] = random.integers(0, 33, 4)
@@ -57,10 +63,13 @@ def tables(random: np.random.Generator, count: int) -> tuple[Any, Any, Any, Any]
     jobs["submit"] = random.uniform(100.0, cluster["now"][0], count)
     jobs["estimate"] = np.maximum(1.0, random.lognormal(8, 3, count))
     jobs["gpus"] = random.integers(1, 257, count)
+    jobs["size"] = jobs["gpus"]
     jobs["log_estimate"], jobs["log_gpus"] = np.log(jobs["estimate"]), np.log(jobs["gpus"])
     jobs["partition_factor"] = random.random(count)
     jobs["cpus_per_gpu"] = random.integers(0, 64, count)
     jobs["memory_per_gpu"] = random.integers(0, 1000, count)
+    jobs["spread"], jobs["skew"] = random.exponential(1.0, (2, count))
+    jobs["margin"] = random.normal(0.5, 1.0, count)
     jobs["account"], jobs["demand"] = random.integers(0, 3, count), random.integers(0, 4, count)
     return jobs, accounts, demands, cluster
 
@@ -69,12 +78,13 @@ def tables(random: np.random.Generator, count: int) -> tuple[Any, Any, Any, Any]
 @given(seed=st.integers(0, 1 << 30))
 def test_every_feature_stays_in_its_range(seed: int) -> None:
     jobs, accounts, demands, cluster = tables(np.random.default_rng(seed), 50)
-    out = np.full((len(FEATURES), 50), np.nan)
+    out = np.full((len(EVERY_FEATURE), 50), np.nan)
     describe_jobs(jobs, accounts, demands, cluster, np.arange(50), out)
+    describe_forecasts(jobs, cluster, np.arange(50), out)
     assert np.all(np.isfinite(out))
     assert np.all(out <= 1.0)
-    negative = [name for name, row in zip(FEATURES, out, strict=True) if row.min() < 0]
-    assert set(negative) <= {"future_availability"}
+    negative = [name for name, row in zip(EVERY_FEATURE, out, strict=True) if row.min() < 0]
+    assert set(negative) <= {"future_availability", "margin"}
     assert out.min() >= -1.0
 
 

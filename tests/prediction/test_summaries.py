@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail.domain.estimates import EARLY, Estimates
 from dovetail.prediction.distribution import LEVELS, Distribution
-from dovetail.prediction.request import Summary
+from dovetail.prediction.estimates import estimates_from
+from dovetail.prediction.request import Request, Summary
 
 
 def told(summary: str, *rows: list[float]) -> list[float]:
@@ -38,3 +40,56 @@ def test_smith_is_the_exchange_that_costs_least() -> None:
         second_waits_not = forecast.mean[1] * cost[0]
         size = Summary("smith").of(forecast)
         assert (size[0] < size[1]) == (first_waits_not < second_waits_not)
+
+
+def test_what_is_told_beside_estimates_leads_from_one_summary_to_another() -> None:
+    random = np.random.default_rng(2)
+    rows = np.sort(np.exp(random.normal(6.0, 2.0, (20, len(LEVELS)))), axis=1) + 1.0
+    forecast = Distribution.of_quantiles(rows)
+    found = estimates_from(forecast, Request.parse("predicted:mixture,order=log-mean"))
+    assert np.allclose(found.seconds * np.exp(found.skew), Summary("mean").of(forecast))
+    assert np.allclose(found.seconds * np.exp(found.margin), Summary("q80").of(forecast))
+    assert np.allclose(found.spread, 0.5 * np.log(rows[:, 9] / rows[:, 1]))
+    some = found.take(np.array([3, 5]))
+    assert np.array_equal(some.skew, found.skew[[3, 5]])
+    assert np.array_equal(some.margin, found.margin[[3, 5]])
+
+
+def test_one_number_has_no_spread_skew_or_margin() -> None:
+    told = Estimates("limit", np.full(3, 60.0))
+    assert not np.any([told.spread, told.skew, told.margin])
+
+
+def drawn(count: int) -> Distribution:
+    random = np.random.default_rng(4)
+    return Distribution.of_quantiles(
+        np.sort(np.exp(random.normal(6.0, 2.0, (count, len(LEVELS)))), axis=1) + 1.0
+    )
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
+def test_all_of_a_run_given_how_long_it_has_lasted_is_that_and_what_remains(level: float) -> None:
+    forecast = drawn(40)
+    for share in (0.0, 0.3, 1.0, 50.0):
+        elapsed = share * forecast.mean
+        expected = elapsed + forecast.remaining(elapsed).quantile(level)
+        assert np.allclose(forecast.whole_given(elapsed, level), expected)
+
+
+@pytest.mark.parametrize("reserve", ["q80", "median", "q20", "mean", "gittins"])
+def test_revisions_are_what_is_believed_of_a_job_that_runs_on_and_never_shrink(
+    reserve: str,
+) -> None:
+    forecast = drawn(40)
+    told = estimates_from(forecast, Request.parse(f"predicted:mixture,reserve={reserve}"))
+    believed = np.column_stack((told.reserve, told.revisions))
+    assert np.all(np.diff(believed, axis=1) >= 0.0)
+    assert np.all(np.diff(believed[:, len(EARLY) :], axis=1) > 0.0)
+    summary = Summary(reserve)
+    for at, share in enumerate(EARLY):
+        elapsed = share * told.reserve
+        expected = elapsed + summary.of(forecast.remaining(elapsed))
+        assert np.allclose(believed[:, at + 1], np.maximum(believed[:, at], expected))
+    outlived = believed[:, len(EARLY)]
+    later = outlived + np.maximum(summary.of(forecast.remaining(outlived)), 1.0)
+    assert np.allclose(believed[:, len(EARLY) + 1], later)

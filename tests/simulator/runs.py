@@ -20,13 +20,14 @@ from tests.builders import JobRow
 from tests.oracles.answers import answer_of
 from tests.oracles.simulator import Answer
 from tests.simulator.careful import CAREFUL
+from tests.simulator.knowing import KNOWING
 
 Affinity = Mapping[str, tuple[str, ...]]
 PREFERRING = [name for name, placement in PLACEMENTS.items() if placement.optimiser is None]
 """Placements that the oracle has a twin of; of those that plan it cannot foretell the nodes."""
 
 CONFIGURED = as_configured(SlurmSettings(age=1000.0, fair_share=3000.0))
-OTHERS = {CAREFUL.name: CAREFUL, CONFIGURED.name: CONFIGURED}
+OTHERS = {each.name: each for each in (CAREFUL, KNOWING, CONFIGURED)}
 """Orderings that are no entry of the registry."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,6 +85,28 @@ def test_jobs_that_decline_to_pass_or_to_take_the_last_gpus_do_so_as_in_the_orac
     agree(case, "careful", placement, backfill, as_told)
 
 
+@pytest.mark.parametrize("backfill", list(Backfill), ids=lambda part: part.value)
+@settings(quick, max_examples=40)
+@given(case=cases())
+def test_what_is_known_of_forecasts_and_of_gpus_in_use_is_what_the_oracle_knows(
+    backfill: Backfill, case: Case
+) -> None:
+    agree(case, "knowing", "best-fit", backfill, with_forecasts)
+
+
+@pytest.mark.parametrize("backfill", list(Backfill), ids=lambda part: part.value)
+@settings(quick, max_examples=60)
+@given(
+    case=cases(),
+    ordering=st.sampled_from(["saf", "knowing"]),
+    placement=st.sampled_from(["best-fit", "lifetime"]),
+)
+def test_what_is_believed_of_running_jobs_is_revised_as_in_the_oracle(
+    backfill: Backfill, ordering: str, placement: str, case: Case
+) -> None:
+    agree(case, ordering, placement, backfill, revised)
+
+
 def agree(
     case: Case, ordering: str, placement: str, backfill: Backfill, estimated: Estimated
 ) -> None:
@@ -95,8 +118,10 @@ def agree(
         seconds, reserve = estimates.seconds.tolist(), estimates.reserve.tolist()
         history = FromHistory(HISTORY, trace)
         oracle = play(
-            trace, cluster, ordering, placement, backfill, seconds, affinity, history, reserve
-        )
+            trace, cluster, ordering, placement, backfill, seconds, affinity, history, reserve,
+            list(zip(estimates.spread, estimates.skew, estimates.margin, strict=True)),
+            estimates.revisions.tolist() if estimates.revisions.size else (),
+        )  # fmt: skip
         answer = compiled(trace, cluster, ordering, placement, backfill, estimates, affinity)
         return difference(oracle, answer)
 
@@ -108,6 +133,23 @@ def agree(
 
 def as_told(case: Case) -> Estimates:
     return case.estimates
+
+
+def with_forecasts(case: Case) -> Estimates:
+    """Estimates of which it is said how sure they are."""
+    steps = np.arange(len(case.rows))
+    spread, skew, margin = steps % 3 / 2.0, steps % 5 / 4.0, steps % 7 / 3.0 - 0.5
+    return replace(apart(case), spread=spread, skew=skew, margin=margin)
+
+
+def revised(case: Case) -> Estimates:
+    """Estimates that grow as jobs run on: slowly, at once, and not at all up to an overrun."""
+    told = with_forecasts(case)
+    steps = np.array(
+        [[1.0, 1.1, 1.2, 1.5, 3.0, 3.5], [2.0] * 4 + [8.0, 9.0], [1.0] * 4 + [1.2, 9.0]]
+    )
+    factors = steps[np.arange(len(told.seconds)) % 3]
+    return replace(told, revisions=np.maximum(1.0, told.reserve)[:, None] * factors)
 
 
 def apart(case: Case) -> Estimates:

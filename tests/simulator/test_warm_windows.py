@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import EARLY, Estimates
 from dovetail.domain.policy import Backfill
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
@@ -14,6 +16,7 @@ from dovetail.simulator import Simulation, simulate, simulate_window, warm_windo
 from dovetail.simulator.invariants import check
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 from tests.builders import cluster_of
+from tests.simulator.knowing import KNOWING
 
 TRACE = synthesize(WORKLOADS["helios"], jobs=600, seed=3, load=1.1, cluster_gpus=64)
 CLUSTER = cluster_of("8x8")
@@ -64,3 +67,46 @@ def test_a_warm_window_in_which_nobody_waits_yet_promises_as_the_whole_trace_did
     found = simulate_window(window, CLUSTER, *policy, told)
     assert np.any(found.start > window.trace.jobs.submit)
     assert np.array_equal(found.start, whole.start[window.rows])
+
+
+def believed(told: Estimates, job: int, elapsed: float) -> float:
+    """Seconds that a job is believed to take in all, when it has run so long."""
+    length = first = float(told.reserve[job])
+    for at, later in enumerate(told.revisions[job].tolist()):
+        if elapsed < (EARLY[at] * first if at < len(EARLY) else length):
+            return length
+        length = later
+    while elapsed >= length:
+        length *= 2.0
+    return length
+
+
+def test_a_warm_window_knows_of_gpus_in_use_what_the_whole_trace_did() -> None:
+    # Jobs of the window itself are in no queue yet: the order of what is carried tells.
+    estimates = make_estimates(TRACE, "predicted:history")
+    whole = Simulation(TRACE, CLUSTER, KNOWING, PLACEMENTS["best-fit"], Backfill.EASY, estimates)
+    while whole.advance(1) and whole.tables.world["submitted"][0] < 300:
+        check(whole.tables)
+    at = {name: whole.tables.world[name][0] for name in ("used_size", "used_since", "used_until")}
+    now = float(whole.tables.world["now"][0])
+    schedule = simulate(TRACE, CLUSTER, KNOWING, PLACEMENTS["best-fit"], Backfill.EASY, estimates)
+    first = int(whole.tables.world["submitted"][0])
+    running = (schedule.start <= now) & (schedule.end > now)
+    assert at["used_size"] == 1024 * TRACE.jobs.gpus[running].sum()
+    since = np.floor(schedule.start[running]) @ (1024 * TRACE.jobs.gpus[running])
+    assert at["used_since"] == since
+    window = warm_window(schedule, first, 50)
+    told = estimates.take(window.rows)
+    policy = KNOWING, PLACEMENTS["best-fit"], Backfill.EASY
+    warm = Simulation(window.trace, CLUSTER, *policy, told, warm=window)
+    began = (schedule.start < window.now) & (schedule.end > window.now)
+    assert warm.tables.world["used_size"][0] == 1024 * TRACE.jobs.gpus[began].sum()
+    until = 0
+    for job in np.flatnonzero(began).tolist():
+        length = believed(estimates, job, window.now - schedule.start[job])
+        until += 1024 * int(TRACE.jobs.gpus[job]) * math.floor(schedule.start[job] + length)
+    assert warm.tables.world["used_until"][0] == until
+    while warm.advance(1):
+        pass
+    assert warm.tables.world["used_size"][0] == 0
+    assert warm.tables.world["used_since"][0] == warm.tables.world["used_until"][0] == 0

@@ -95,7 +95,13 @@ def train(
         _of("evolution 20000, others 256", "N", "--length", "Jobs of one replay.", min=1),
     ] = None,
     family: Annotated[
-        str | None, _of("evolution index", "NAME", "--family", "What is learned: index, network.")
+        str | None,
+        _of(
+            "evolution index",
+            "NAME",
+            "--family",
+            "What is learned: index, forecast-index, network.",
+        ),
     ] = None,
     base: Annotated[
         str | None, _of("rltune fcfs", "NAME", "--base", "The policy to be better than.")
@@ -105,7 +111,12 @@ def train(
     ] = None,
     features: Annotated[
         str | None,
-        _of("rltune sampled", "NAME", "--features", "What is seen of a job: sampled, raw or all."),
+        _of(
+            "rltune sampled",
+            "NAME",
+            "--features",
+            "What is seen of a job: sampled, raw, all or forecast.",
+        ),
     ] = None,
     start: Annotated[
         str | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli.files import refuse_bad_targets
-from dovetail.cli.options import JsonOption, SeedOption
+from dovetail.cli.options import AddressOption, EngineOption, JsonOption, SeedOption
 from dovetail.domain.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -29,11 +29,24 @@ def transfer(
         Path, typer.Option("--out", metavar="DIR", help="A folder for the checkpoints.")
     ],
     agent: Annotated[
-        str, typer.Option("--agent", metavar="NAME", help="How to learn: evolution or rltune.")
+        str,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="How to learn: evolution, rltune, selector-allocator, adlro, choice (not at all), "
+            "or one of another package; `dovetail train` says what each does.",
+        ),
     ] = "evolution",
     epochs: Annotated[
-        int, typer.Option("--epochs", metavar="N", min=1, help="Rounds of each training.")
-    ] = 30,
+        int | None,
+        typer.Option(
+            "--epochs",
+            metavar="N",
+            min=1,
+            help="Rounds of each training; an agent that has rounds makes 30.",
+            show_default=False,
+        ),
+    ] = None,
     base: Annotated[
         str, typer.Option("--base", metavar="POLICY", help="The policy that ratios compare with.")
     ] = "saf",
@@ -43,6 +56,8 @@ def transfer(
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, help="Processes that play.")
     ] = 1,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     seed: SeedOption = 0,
     json: JsonOption = None,
 ) -> None:
@@ -57,7 +72,7 @@ def transfer(
           --out models
     """
     refuse_bad_targets(json=json)
-    from dataclasses import asdict
+    from dataclasses import asdict, fields
 
     from dovetail.agents.catalogue import AGENTS
     from dovetail.agents.engines import ENGINES
@@ -74,11 +89,12 @@ def transfer(
     }
     if len(sites) < 2:
         raise ConfigError("one history to train and test on; name two or more with --trace")
-    settings = {"epochs": epochs, "estimates": estimates, "seed": seed}
-    if agent == "rltune":
-        settings["base"] = reference.order
-    config = AGENTS[agent].configure(settings)
-    learn = AGENTS[agent].load(ENGINES["local"](None))
+    chosen, away = AGENTS[agent], ENGINES[engine](address)
+    usual = {"epochs": 30, "estimates": estimates, "seed": seed, "base": reference.order}
+    given = {} if epochs is None else {"epochs": epochs}
+    own = {part.name for part in fields(chosen.config)}
+    config = chosen.configure({name: usual[name] for name in usual if name in own} | given)
+    learn = chosen.load(away)
     warn_of_compiling()
     models = {}
     for name, site in sites.items():
@@ -90,7 +106,9 @@ def transfer(
 
             learn([site], models[name], config, report, workers)
     with progress_bar("testing") as tested:
-        cells = matrix(models, sites, reference, estimates, progress=tested)
+        cells = matrix(
+            models, sites, reference, estimates, progress=tested, workers=workers, engine=away
+        )
     _show(cells, reference.label(placement="best-fit"), estimates)
     if json is not None:
         write_json(json, {"base": base, "estimates": estimates, "cells": [*map(asdict, cells)]})

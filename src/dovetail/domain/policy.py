@@ -51,6 +51,8 @@ class JobFacts(Row):
     account: int  # row of the accounts: whose use counts
     cpus_per_gpu: float  # 0: no demand
     memory_per_gpu: float  # GB, 0: no demand
+    skew: float  # logarithm of the prediction's mean / log-mean
+    margin: float  # the same of its 80th percentile / log-mean
     exempt: bool  # learned policies leave it alone
 
 
@@ -89,6 +91,8 @@ class ClusterFacts(Row):
     queued_gpus: float
     queued_jobs: float
     fragmentation: float  # 0: free GPUs on idle nodes; towards 1: scattered
+    held: float  # seconds for which GPUs in use have been held, their mean
+    free_in: float  # seconds until they come free, by estimates, their mean
 
 
 JOBS = types.Array(numba.from_dtype(dtype_of(JobFacts)), 1, "C")

@@ -23,7 +23,7 @@ from dovetail.envs import batch_kernel as kernels
 from dovetail.envs.batch_kernel import ARGUMENTS, DECLINE, Arguments, BatchState, longest_copy
 from dovetail.envs.pool import Pool
 from dovetail.envs.visible_jobs import SHOWN, scratch_for
-from dovetail.policies.features import FEATURES
+from dovetail.policies.features import EVERY_FEATURE
 from dovetail.simulator.kernel.rows import World
 
 Seen = dict[str, NDArray[Any]]
@@ -70,7 +70,7 @@ class QueuePriorityBatch:
                     stage,
                     pool.windows,
                     pool.play,
-                    np.zeros((len(FEATURES), max(SHOWN, pool.most_demands))),
+                    np.zeros((len(EVERY_FEATURE), max(SHOWN, pool.most_demands))),
                     scratch_for(pool.most_jobs),
                 ),
                 ARGUMENTS,

@@ -35,11 +35,13 @@ from dovetail.policies.features import (
     MONTH,
     Matrix,
     demand_features,
+    describe_forecasts,
     describe_jobs,
     lasting_features,
     passing_features,
 )
 from dovetail.policies.selections import (
+    FORECAST,
     SAMPLED,
     SCATTERED,
     SELECTIONS,
@@ -136,6 +138,20 @@ def _selected(
 
 
 @observing
+def _forecast(
+    jobs: JobRows, lasting: Any, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
+    table: Any, asked: Ints, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
+) -> None:  # fmt: skip
+    """The same with what else is known of run times; one function more, so that others stay."""
+    describe_jobs(jobs, accounts, demands, cluster, rows, seen)
+    describe_forecasts(jobs, cluster, rows, seen)
+    select(table, seen, cluster[0].fragmentation, len(rows), out)
+    for slot in range(len(CRITIC)):
+        for i in range(len(rows)):
+            critic[i, slot] = seen[CRITIC[slot], i]
+
+
+@observing
 def _sampled(
     jobs: JobRows, lasting: Any, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     table: Any, asked: Ints, rows: Ints, seen: Matrix, out: Singles, critic: Singles,
@@ -166,10 +182,11 @@ def _sampled(
         others[0], others[1], others[2], others[3], others[4] = submit, time, gpus, fits, urgency
 
 
+_WRITERS = {SAMPLED.name: _sampled, FORECAST.name: _forecast}
 OBSERVATIONS: Registry[Observation] = Registry(
     "observation",
     {
-        name: Observation(name, _sampled if part is SAMPLED else _selected, part, len(CRITIC))
+        name: Observation(name, _WRITERS.get(name, _selected), part, len(CRITIC))
         for name, part in SELECTIONS.items()
     },
 )

@@ -52,10 +52,11 @@ class Pool:
         self.config = config
         base, measure = config.base, config.reward.measure.pointer
         rules = rules_of(base)
+        looks_at_use = config.observation.selection.looks_at_use
         scenes = config.windows.episodes(base, np.random.default_rng(config.seed))
         found: list[Ready] = []
         for episode in islice(scenes, TRIES * config.pool):
-            ready = _ready(episode, base, rules, measure)
+            ready = _ready(episode, base, rules, measure, looks_at_use)
             if ready is not None:
                 found.append(ready)
             if len(found) == config.pool:
@@ -91,10 +92,12 @@ class Pool:
         return self  # Gymnasium copies what an environment is made with
 
 
-def _ready(episode: Episode, base: Ordering, rules: Rules, measure: Any) -> Ready | None:
+def _ready(
+    episode: Episode, base: Ordering, rules: Rules, measure: Any, looks_at_use: bool
+) -> Ready | None:
     """A window at its first decision; None if every way to choose is as good as the base's."""
     carried, now = episode.window.carried, episode.window.now
-    tables = tables_of(episode, base, rules)
+    tables = tables_of(episode, base, rules, looks_at_use=looks_at_use)
     if not begin(tables.world, rules):
         return None
     world, block = pack(tables)
@@ -136,13 +139,22 @@ def rules_of(base: Ordering, placement: Placement = PLACEMENT) -> Rules:
 
 
 def tables_of(
-    episode: Episode, base: Ordering, rules: Rules, placement: Placement = PLACEMENT
+    episode: Episode,
+    base: Ordering,
+    rules: Rules,
+    placement: Placement = PLACEMENT,
+    looks_at_use: bool = False,
 ) -> Tables:
-    """Tables in the state in which the window begins."""
+    """Tables in the state in which the window begins.
+
+    looks_at_use: an agent is shown what accounts use, or when GPUs in use come free.
+    """
     _refuse_regulated(episode.cluster)
     window = episode.window
     tables = Tables(window.trace.jobs, episode.cluster, base, placement, episode.estimates)
     tables.jobs["predicted"] = episode.predicted
+    if looks_at_use:
+        tables.world["charged"] = True
     resume(
         tables.world, rules, window.now,
         window.start, window.chunk_offset, window.chunk_node, window.chunk_gpus,

@@ -1,4 +1,4 @@
-"""What a learned policy sees of a waiting job: seventeen numbers, each with formula and range.
+"""What a learned policy sees of a waiting job: numbers, each with formula and range.
 
 The visible facts of a job, three characteristics of the cluster, and five engineered features:
 
@@ -21,6 +21,17 @@ The visible facts of a job, three characteristics of the cluster, and five engin
 | urgency              | wait / (wait + estimate)                                      | 0 to 1  |
 | future_availability  | (free - own - queued GPUs) / GPUs that it may use, clipped    | -1 to 1 |
 | fragmentation        | 1 - sum of (free GPUs² / GPUs) over nodes / free GPUs          | 0 to 1  |
+
+Five more say how sure its prediction is, and when GPUs in use come free; networks of before do not
+know of them (FORECAST_FEATURES). Without a distribution the first three are 0:
+
+| feature              | formula                                                       | range   |
+|----------------------|---------------------------------------------------------------|---------|
+| spread               | s / (s + 1), s = half of log(90th / 10th percentile)          | 0 to 1  |
+| skew                 | s / (1 + s without sign), s = log(mean / log-mean)            | -1 to 1 |
+| margin               | the same of log(80th percentile / log-mean)                   | -1 to 1 |
+| held                 | log(1 + seconds / 1 h) / log(1 + 30 days / 1 h), at most 1    | 0 to 1  |
+| free_in              | the same of the seconds until GPUs in use come free           | 0 to 1  |
 """
 
 from __future__ import annotations
@@ -61,8 +72,11 @@ FEATURES = (
     "future_availability",
     "fragmentation",
 )
+FORECAST_FEATURES = ("spread", "skew", "margin", "held", "free_in")
+EVERY_FEATURE = FEATURES + FORECAST_FEATURES
 Matrix = NDArray[np.float64]
 
+HOUR = 3600.0
 MONTH = 30 * 86_400.0
 """Seconds: estimates beyond it count as this long."""
 
@@ -149,3 +163,19 @@ def passing_features(job: Any, free_gpus: float, now: float) -> tuple[float, flo
         job.size / (job.size + free_gpus),
         wait / (wait + job.estimate),
     )
+
+
+@kernel
+def describe_forecasts(jobs: JobRows, cluster: ClusterRow, rows: Ints, out: Matrix) -> None:
+    """Write FORECAST_FEATURES of some jobs into the columns of `out`, below FEATURES."""
+    site, first = cluster[0], len(FEATURES)
+    log_month = math.log(1.0 + MONTH / HOUR)
+    held = min(1.0, math.log(1.0 + site.held / HOUR) / log_month)
+    free_in = min(1.0, math.log(1.0 + site.free_in / HOUR) / log_month)
+    for i in range(len(rows)):
+        job = jobs[rows[i]]
+        out[first, i] = job.spread / (job.spread + 1.0)
+        out[first + 1, i] = job.skew / (abs(job.skew) + 1.0)
+        out[first + 2, i] = job.margin / (abs(job.margin) + 1.0)
+        out[first + 3, i] = held
+        out[first + 4, i] = free_in

@@ -1,4 +1,4 @@
-"""Which of the seventeen features an agent is shown, by situation: a table that kernels read.
+"""Which of the features an agent is shown, by situation: a table that kernels read.
 
 `sampled` takes eight of them (see policies.features):
 
@@ -14,13 +14,13 @@
 | 7    | free_nodes          | ways_to_schedule, when there are two ways or more              |
 
 `raw` (what a job asks for, nothing of the cluster's state, nothing engineered) and `all` are what
-it is compared with.
+it is compared with. `forecast` is `sampled`, and what else a prediction says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ import numpy as np
 from dovetail.compiled.functions import kernel
 from dovetail.domain.jobs import Ints
 from dovetail.domain.registry import Registry
-from dovetail.policies.features import FEATURES, Matrix
+from dovetail.policies.features import EVERY_FEATURE, FEATURES, FORECAST_FEATURES, Matrix
 
 SCATTERED = 0.5
 """Fragmentation above which the size of a job tells more than its urgency."""
@@ -36,6 +36,9 @@ SCATTERED = 0.5
 WAYS = FEATURES.index("ways_to_schedule")
 TWO_WAYS = 2 / 4
 """ways_to_schedule of a job that two kinds of nodes by free GPUs could host."""
+
+OF_USE = ("user_share", "held", "free_in")
+"""Features of what running jobs use."""
 
 SITUATIONS = 4
 """Usual; several ways; scattered; both."""
@@ -62,9 +65,14 @@ class Selection:
             for several in ({}, self.several_ways)
         )
 
+    @property
+    def looks_at_use(self) -> bool:
+        """Whether it shows what running jobs use: the simulator then has to keep count."""
+        return any(name in OF_USE for row in self.names() for name in row)
+
     def table(self) -> Ints:
-        """Rows of FEATURES [situations, width], as `select` reads them."""
-        return np.array([[FEATURES.index(n) for n in row] for row in self.names()], np.int64)
+        """Rows of EVERY_FEATURE [situations, width], as `select` reads them."""
+        return np.array([[EVERY_FEATURE.index(n) for n in row] for row in self.names()], np.int64)
 
 
 @kernel
@@ -113,7 +121,8 @@ RAW = Selection(
     ),
 )
 ALL = Selection("all", usual=FEATURES)
+FORECAST = replace(SAMPLED, name="forecast", usual=SAMPLED.usual + FORECAST_FEATURES)
 
 SELECTIONS: Registry[Selection] = Registry(
-    "selection of features", {part.name: part for part in (SAMPLED, RAW, ALL)}
+    "selection of features", {part.name: part for part in (SAMPLED, RAW, ALL, FORECAST)}
 )

@@ -63,6 +63,14 @@ class Distribution:
         """Half of the logarithm between the 10th and the 90th percentile: 0 means certain."""
         return 0.5 * np.log(self.quantile(0.9) / self.quantile(0.1))
 
+    def skew(self) -> Floats:
+        """The logarithm of mean / log-mean: how much the few long runs weigh."""
+        return np.log(self.mean / self.log_mean)
+
+    def margin(self) -> Floats:
+        """The logarithm of the 80th percentile / log-mean: how much longer to be nearly sure."""
+        return np.log(self.quantile(0.8) / self.log_mean)
+
     def remaining(self, elapsed: Floats) -> Distribution:
         """The time that is left to jobs that have run so long.
 
@@ -70,6 +78,13 @@ class Distribution:
         """
         left = _remaining(np.log(np.maximum(self.quantiles, SHORTEST)), elapsed)
         return Distribution.of_quantiles(left)
+
+    def whole_given(self, elapsed: Floats, level: float) -> Floats:
+        """Seconds that a job stays below with this probability, given how long it has run.
+
+        At the levels that are kept it is `elapsed + remaining(elapsed).quantile(level)`.
+        """
+        return _whole_given(np.log(np.maximum(self.quantiles, SHORTEST)), elapsed, level)
 
 
 def level_weights() -> Floats:
@@ -92,6 +107,20 @@ def _remaining(logs: Floats, elapsed: Floats) -> Floats:
                 level = gone + LEVELS[k] * (1.0 - gone)
                 left[job, k] = max(np.exp(log_quantile(row, level)) - now, SHORTEST)
     return left
+
+
+@kernel
+def _whole_given(logs: Floats, elapsed: Floats, level: float) -> Floats:
+    found = np.empty(len(logs))
+    for job in range(len(logs)):
+        row, now = logs[job], elapsed[job]
+        gone = chance_below(row, np.log(max(now, SHORTEST))) if now > 0.0 else 0.0
+        if gone >= LEVELS[-1]:
+            found[job] = now / (1.0 - level)
+        else:
+            end = np.exp(log_quantile(row, gone + level * (1.0 - gone)))
+            found[job] = max(end, now + SHORTEST)
+    return found
 
 
 @kernel

@@ -47,12 +47,23 @@ class Summary:
         if found is not None and not LOWEST <= int(found[1]) <= HIGHEST:
             raise ConfigError(f"{self.name}: expected a quantile from q{LOWEST} to q{HIGHEST}")
 
+    @property
+    def level(self) -> float | None:
+        """Of a quantile; None: it is something else."""
+        found = _QUANTILE.fullmatch("q50" if self.name == "median" else self.name)
+        return None if found is None else int(found[1]) / 100.0
+
     def of(self, forecast: Distribution) -> Floats:
         """Seconds for every job."""
-        found = _QUANTILE.fullmatch(self.name)
-        if found is not None:
-            return forecast.quantile(int(found[1]) / 100.0)
+        if self.level is not None:
+            return forecast.quantile(self.level)
         return SUMMARIES[self.name](forecast)
+
+    def whole_given(self, forecast: Distribution, elapsed: Floats) -> Floats:
+        """The same of all the run time, given how long each has run."""
+        if self.level is not None:
+            return forecast.whole_given(elapsed, self.level)
+        return elapsed + self.of(forecast.remaining(elapsed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,13 +103,14 @@ class Forest:
     base: Floats  # [outputs]
 
     def predict(self, table: Table) -> Floats:
-        return _predict(table, self.column, self.cut, self.leaf, self.base)
+        return walk_trees(table, self.column, self.cut, self.leaf, self.base)
 
 
 @kernel
-def _predict(
+def walk_trees(
     table: Table, column: NDArray[np.int32], cut: Table, leaf: Table, base: Floats
 ) -> Floats:
+    """[rows, outputs]"""
     out = np.empty((len(table), len(base)))
     for i in range(len(table)):
         for k in range(len(base)):

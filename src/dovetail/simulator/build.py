@@ -44,6 +44,10 @@ from dovetail.simulator.partitions import kinds_beside, partition_kinds, tiers_o
 from dovetail.simulator.shapes import shape_tables
 from dovetail.simulator.wishes import settle_wishes
 
+REVISING = (Backfill.NONE, Backfill.EASY)
+"""Ways of backfilling under which estimates are revised as jobs run on: the others keep plans, each
+of which would have to be made anew."""
+
 WORLD_COLUMNS = frozenset(dtype_of(rows.World).names or ())
 
 
@@ -181,11 +185,15 @@ class Tables:
         past = history or _no_history()
         self.history_groups, self.history_limit = past.groups, past.limit
         self.history_recent, self.history_total = past.recent, past.total
+        told = estimates.revisions if backfill in REVISING else estimates.revisions[:, :0]
+        self.revisions = new_table(rows.Revision, max(1, told.size))
+        self.revisions["seconds"][: told.size] = np.maximum(1.0, told.ravel())
         self.scratch_row, self.scratch_score = np.zeros(1, np.int64), np.zeros(3)
 
         self.world = new_table(rows.World, 1)
         for name in WORLD_COLUMNS & vars(self).keys():
             self.world[name] = getattr(self, name).ctypes.data
+        self.world["revision_count"] = told.shape[1]
         self.world["now"] = jobs.submit[0]
         self.world["assigned_at"] = -np.inf
         self.world["first_time"] = jobs.submit[0]

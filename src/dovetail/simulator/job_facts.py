@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.compiled.tables import Table, new_table
 from dovetail.domain.cluster import Cluster
-from dovetail.domain.estimates import Estimates
+from dovetail.domain.estimates import FORECAST, Estimates
 from dovetail.domain.jobs import Floats, Ints, Jobs, Names
 from dovetail.domain.policy import JobFacts
 from dovetail.simulator.priority_points import priority_points
@@ -25,7 +25,8 @@ def job_facts_of(jobs: Jobs, cluster: Cluster, estimates: Estimates, account: In
         table[column] = getattr(jobs, column)
     table["estimate"] = np.maximum(1.0, estimates.seconds)
     table["reserve"] = np.maximum(1.0, estimates.reserve)
-    table["spread"] = estimates.spread
+    for column in FORECAST:
+        table[column] = getattr(estimates, column)
     table["partition_factor"] = _factors(jobs.partition, cluster.partition_factor)
     table["qos_factor"] = _factors(jobs.qos, cluster.qos_factor)
     table["points"] = priority_points(jobs, cluster)

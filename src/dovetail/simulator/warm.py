@@ -22,7 +22,9 @@ from dovetail.domain.trace import Trace
 from dovetail.simulator.build import Tables
 from dovetail.simulator.kernel import eligibility, events, fair_tree, limits
 from dovetail.simulator.kernel.allocation import take_bits
+from dovetail.simulator.kernel.in_use import count_in_use
 from dovetail.simulator.kernel.loop import submit_next
+from dovetail.simulator.kernel.revisions import believe, next_revision, revise
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -134,13 +136,12 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
     number = _option_used(w, mine.demand, nodes)
     this = option(w, number)
     mine.start, mine.end = start, start + mine.run / this.speed
-    mine.length = facts.reserve / this.speed
-    mine.expected = start + mine.length
-    while mine.expected <= w.now:  # overruns of the past
-        mine.length *= 2.0
-        mine.expected = start + mine.length
+    believe(w, job, this.speed)
+    while next_revision(w, job) <= w.now:  # those of the past
+        revise(w, job)
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        count_in_use(w, mine, facts.size, 1)
         if w.share_count > 0:
             mine.charge = this.charge
             fair_tree.charge(w, mine.share, mine.charge)
@@ -157,8 +158,8 @@ def _resume_job(w: World, job: int, start: float, nodes: Ints, gpus: NDArray[np.
         part(w, w.parts).gpus = gpus[i]
         w.parts += 1
     events.push(w, mine.end, job)
-    if mine.expected < mine.end:
-        events.push(w, mine.expected, w.job_count + job)
+    if next_revision(w, job) < mine.end:
+        events.push(w, next_revision(w, job), w.job_count + job)
 
 
 @inner

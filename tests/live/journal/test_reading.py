@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from dovetail.live.guardrails.base import GuardrailOutcome, Verdict
-from dovetail.live.journal import Happened
+from dovetail.live.journal import Happened, JournalReader
 from dovetail.live.journal.decision_log import HEAD
 from dovetail.live.ledger import Ledger
 from dovetail.live.model.decision import Decision
@@ -84,3 +85,36 @@ def test_what_was_done_to_a_job_is_told_with_what_became_of_it(tmp_path: Path) -
         Ledger(journal).intend([change(1, after=11)], 0.0)
         told = [(action.after, action.error) for action in journal.past.actions(1)]
         assert told == [(7, ""), (9, "Invalid job id"), (11, None)]
+
+
+def begun_before_names(folder: Path) -> Path:
+    """A journal with one run, as it was written when nobody recorded names of jobs."""
+    with open_journal(folder) as journal:
+        journal.record(cycle(40.0), happened=Happened((run(1, 10.0),)))
+    path = folder / "journal.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE starts DROP COLUMN name")
+    connection.commit()
+    connection.close()
+    return path
+
+
+def test_a_journal_of_before_names_of_jobs_is_read_as_it_is(tmp_path: Path) -> None:
+    path = begun_before_names(tmp_path)
+    before = path.read_bytes()
+    with JournalReader.open(path) as past:
+        assert past.started(0.0) == (run(1, 10.0),)
+        assert past.unended() == (run(1, 10.0),)
+        assert list(past.ended(0.0)) == []
+    assert path.read_bytes() == before
+
+
+def test_a_journal_of_before_names_of_jobs_is_gone_on_with(tmp_path: Path) -> None:
+    begun_before_names(tmp_path)
+    named = run(2, 50.0, name="train-bert; DROP TABLE starts")
+    with open_journal(tmp_path) as journal:
+        journal.record(cycle(60.0), happened=Happened((named,)))
+        assert journal.past.started(0.0) == (run(1, 10.0), named)
+        assert journal.past.unended() == (run(1, 10.0), named)
+    with open_journal(tmp_path) as journal:
+        assert journal.past.started(0.0) == (run(1, 10.0), named)

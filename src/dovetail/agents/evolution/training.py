@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,13 @@ from dovetail.agents.warm_cells import warm_cells
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from dovetail.policies.learned.families import FAMILIES, Family, Learned, PlacementWeights
+from dovetail.policies.learned.families import (
+    FAMILIES,
+    Family,
+    Learned,
+    PlacementWeights,
+    index_vector,
+)
 from dovetail.policies.ordering.index import IndexWeights
 
 
@@ -116,11 +122,11 @@ def learn(lesson: Lesson, config: TrainingConfig) -> Checkpoint:
 
 def start_at(family: Family, choice: PolicyCandidate) -> Floats:
     """The vector of an index nearest to a choice; a network begins as SAF."""
-    if family.name != "index":
+    if not family.terms:
         return family.start
     weights = IndexWeights(gpus=POWERS.get(choice.order, 1.0))
     placed = PlacementWeights(place_later=1.0 if choice.placement == "lifetime" else 0.0)
-    return np.array([*astuple(weights), *astuple(placed)])
+    return index_vector((weights, placed), family.terms)
 
 
 class _EvolutionRun(TrainingRun[EvolutionProgress]):

@@ -21,7 +21,7 @@ class RltuneConfig:
 
     base: str = "fcfs"  # the policy to be better than; the queue is shown in its order
     metric: str = "bsld"  # by which
-    features: str = "sampled"  # what is seen of a job: sampled, raw or all
+    features: str = "sampled"  # what is seen of a job: one of SELECTIONS
     start: str = "saf"
     temperature: float = 2.0  # of the start as SAF; higher explores less
     epochs: int = 100

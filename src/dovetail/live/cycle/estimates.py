@@ -19,6 +19,7 @@ from dovetail.live.journal import EndedRun, RecordedRun
 from dovetail.live.model.snapshot import LiveJob
 from dovetail.prediction import predict
 from dovetail.prediction.distribution import Distribution
+from dovetail.prediction.estimates import with_forecast
 from dovetail.prediction.request import Request
 
 MOST = 6_000
@@ -61,14 +62,11 @@ class JournalPredictor:
         rows = np.array([self._known[_key(job)] for job in jobs])
         forecast = Distribution(rows[:, :-2], rows[:, -2], rows[:, -1])
         passed = np.array([_elapsed(job, now) for job in jobs])
-        left = forecast.remaining(passed)
-        runs = passed > 0.0
-        reserve = np.where(
-            runs, passed + self._asked.reserve.of(left), self._asked.reserve.of(forecast)
-        )
+        asked = self._asked.reserve
+        reserve = np.where(passed > 0.0, asked.whole_given(forecast, passed), asked.of(forecast))
         most = np.nan_to_num(_limits(jobs), nan=np.inf)
         order = np.minimum(self._asked.order.of(forecast), most)
-        return Estimates(self._asked.spec, order, np.minimum(reserve, most), forecast.spread())
+        return with_forecast(self._asked.spec, order, np.minimum(reserve, most), forecast)
 
     def _predict(self, jobs: Sequence[LiveJob], predictor: str, now: float) -> None:
         found = predict(_columns(self._past, jobs, now), predictor).take(slice(-len(jobs), None))
@@ -101,6 +99,7 @@ def _columns(past: Sequence[EndedRun], jobs: Sequence[LiveJob], now: float) -> J
         account=[part.account or None for part in both],
         qos=[part.qos or None for part in both],
         array=[str(part.array) if part.array else None for part in both],
+        name=[part.name or None for part in both],
         partition=[run.partition or None for run in runs]
         + [",".join(job.partitions) or None for job in jobs],
     ).build()

@@ -12,7 +12,13 @@ from typing import NamedTuple
 from dovetail.files import Folder
 from dovetail.files.trust import check_entry
 from dovetail.live.journal.errors import JournalBusy, JournalError, in_words
-from dovetail.live.journal.schema import APPLICATION, VERSION, create, uri_of
+from dovetail.live.journal.schema import (
+    APPLICATION,
+    VERSION,
+    add_later_columns,
+    create,
+    uri_of,
+)
 
 MAGIC = b"SQLite format 3\0"
 BUSY_SECONDS = 1.0
@@ -79,6 +85,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         connection.execute("PRAGMA temp_store = MEMORY")
+        add_later_columns(connection)
     except BaseException:
         connection.close()
         raise

@@ -121,4 +121,5 @@ class Outcomes:
             restarts=job.restarts,
             mode=self._mode,
             rank=rank,
+            name=job.name,
         )

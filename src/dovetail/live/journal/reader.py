@@ -22,7 +22,7 @@ from dovetail.live.journal.errors import JournalError, in_words
 from dovetail.live.journal.knob_words import knob_of, value_of
 from dovetail.live.journal.orders import load
 from dovetail.live.journal.records import CycleRecord, EndedRun, RecordedRun
-from dovetail.live.journal.run_rows import RUN_COLUMNS, run_of
+from dovetail.live.journal.run_rows import run_columns, run_of
 from dovetail.live.journal.schema import APPLICATION, VERSION, uri_of
 from dovetail.live.journal.shape import ClusterShape, unpack_shape
 from dovetail.live.model.decision import UNDO, Knob, Value
@@ -75,6 +75,7 @@ class JournalReader:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
+        self._columns = run_columns(connection)
 
     @classmethod
     def open(cls, path: Path) -> JournalReader:
@@ -196,7 +197,7 @@ class JournalReader:
     def started(self, since: float, mode: Mode | None = None) -> tuple[RecordedRun, ...]:
         """Runs that began since then, all or those that began in one mode, oldest first."""
         rows = self._all(
-            f"SELECT {RUN_COLUMNS} FROM starts WHERE start >= ?1 AND (?2 IS NULL OR mode = ?2)"
+            f"SELECT {self._columns} FROM starts WHERE start >= ?1 AND (?2 IS NULL OR mode = ?2)"
             " ORDER BY start, id",
             *(since, None if mode is None else mode.value),
         )
@@ -214,7 +215,7 @@ class JournalReader:
         """Runs that ended within these times, in order of their start."""
         with in_words(self.path):
             cursor = self._connection.execute(
-                f"SELECT {RUN_COLUMNS}, finish, state FROM outcomes"
+                f"SELECT {self._columns}, finish, state FROM outcomes"
                 " WHERE finish >= ? AND finish < ? ORDER BY start, id",
                 (since, until),
             )
@@ -223,7 +224,7 @@ class JournalReader:
 
     def unended(self) -> tuple[RecordedRun, ...]:
         """Runs that were seen to start, and not yet to end."""
-        rows = self._all(f"SELECT {RUN_COLUMNS} FROM outcomes WHERE state IS NULL ORDER BY id")
+        rows = self._all(f"SELECT {self._columns} FROM outcomes WHERE state IS NULL ORDER BY id")
         return tuple(run_of(row) for row in rows)
 
     def shapes(self, until: float = float("inf")) -> tuple[tuple[float, ClusterShape], ...]:

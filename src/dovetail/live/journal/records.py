@@ -59,6 +59,7 @@ class RecordedRun(NamedTuple):
     restarts: int = 0
     mode: str = ""  # the daemon's when it started; empty: the daemon was not there
     rank: int = -1  # its place in our order, 0 first; -1: none
+    name: str = ""  # of the job, as its user calls it; empty: not known
 
     @property
     def queued(self) -> float:

@@ -8,18 +8,26 @@ import sqlite3
 from typing import Any
 
 from dovetail.live.journal.records import Happened, RecordedRun
+from dovetail.live.journal.schema import lacks
 
 RUN_COLUMNS = (
     "job, label, user, account, partition, qos, submit, eligible, start, time_limit, gpus,"
-    " gpu_type, nodes, cpus, memory_gb, hosts, host_gpus, array, restarts, mode, rank"
+    " gpu_type, nodes, cpus, memory_gb, hosts, host_gpus, array, restarts, mode, rank, name"
 )
 """Of `starts` and `outcomes`, in the order of Run's fields."""
 
-_START = f"INSERT INTO starts (cycle, {RUN_COLUMNS}) VALUES ({', '.join('?' * 22)})"
+_START = f"INSERT INTO starts (cycle, {RUN_COLUMNS}) VALUES ({', '.join('?' * 23)})"
 _END = (
     "INSERT INTO ends (cycle, job, start_id, finish, state) VALUES (?1, ?2,"
     " (SELECT max(id) FROM starts WHERE job = ?2 AND start = ?3), ?4, ?5)"
 )
+
+
+def run_columns(connection: sqlite3.Connection) -> str:
+    """The same as a journal can answer it: one of before knows no names of jobs."""
+    return (
+        RUN_COLUMNS.replace(" name", " ''") if lacks(connection, "starts", "name") else RUN_COLUMNS
+    )
 
 
 def write_happened(connection: sqlite3.Connection, cycle: int, happened: Happened) -> None:

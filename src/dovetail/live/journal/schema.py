@@ -46,7 +46,8 @@ TABLES = {
     " qos TEXT NOT NULL, submit REAL, eligible REAL, start REAL NOT NULL, time_limit REAL,"
     " gpus INTEGER NOT NULL, gpu_type TEXT NOT NULL, nodes INTEGER NOT NULL, cpus REAL NOT NULL,"
     " memory_gb REAL NOT NULL, hosts TEXT NOT NULL, host_gpus TEXT NOT NULL,"
-    " array INTEGER NOT NULL, restarts INTEGER NOT NULL, mode TEXT NOT NULL, rank INTEGER NOT NULL",
+    " array INTEGER NOT NULL, restarts INTEGER NOT NULL, mode TEXT NOT NULL, rank INTEGER NOT NULL,"
+    " name TEXT NOT NULL DEFAULT ''",
     "ends": "id INTEGER PRIMARY KEY, cycle INTEGER NOT NULL, job INTEGER NOT NULL,"
     " start_id INTEGER, finish REAL NOT NULL, state TEXT NOT NULL",
     "nodes": "id INTEGER PRIMARY KEY, cycle INTEGER NOT NULL, wall REAL NOT NULL,"
@@ -56,6 +57,10 @@ TABLES = {
     "recoveries": "id INTEGER PRIMARY KEY, cycle INTEGER NOT NULL, wall REAL NOT NULL,"
     " path TEXT NOT NULL",  # empty: dealt with
 }
+
+LATER = (("starts", "name", "TEXT NOT NULL DEFAULT ''"),)
+"""Columns that journals of the same version may lack, always the last of their table: whoever
+writes adds them, whoever reads does without."""
 
 ABOUT = {
     "cycles": "One round of the daemon: when, in which mode, and what happened in one sentence.",
@@ -112,6 +117,19 @@ def create(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
     forbid_deletes(connection)
     connection.execute("COMMIT")
+
+
+def lacks(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    """Whether a journal was begun before there was such a column."""
+    rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    return column not in {name for _, name, *_ in rows}
+
+
+def add_later_columns(connection: sqlite3.Connection) -> None:
+    """Rows of before say nothing there; nothing else of the file changes."""
+    for table, column, kind in LATER:
+        if lacks(connection, table, column):
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
 
 
 def forbid_deletes(connection: sqlite3.Connection) -> None:

@@ -96,4 +96,5 @@ def _from_now(job: LiveJob, now: float, mode: Mode) -> RecordedRun:
         host_gpus=(),
         array=job.array,
         mode=mode.value,
+        name=job.name,
     )

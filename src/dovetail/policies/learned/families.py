@@ -7,12 +7,13 @@ ordering, placement = family.policy(family.start, "untrained")
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.domain.errors import ConfigError
+from dovetail.domain.estimates import FORECAST
 from dovetail.domain.jobs import Floats
 from dovetail.domain.policy import Ordering, Placement
 from dovetail.domain.registry import Registry
@@ -37,6 +38,7 @@ class Family:
     start: Floats  # where the search begins
     scale: Floats  # by how much each number is varied at first
     policy: Callable[[Floats, str], Learned]
+    terms: tuple[str, ...] = ()  # of an index: its weights, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,32 +49,48 @@ class PlacementWeights:
     place_sooner: float = 0.0
 
 
-INDEX_START = (
+IndexParts = tuple[IndexWeights, PlacementWeights]
+
+INDEX_START: IndexParts = (
     IndexWeights(gpus=1.5, fits=1.0, keep=3.0, keep_idle=5.0),
     PlacementWeights(place_later=1.0),
 )
 """Round numbers, chosen by hand while looking at three real traces (docs/decisions/0009)."""
 
-INDEX_SCALE = (
+INDEX_SCALE: IndexParts = (
     IndexWeights(
         gpus=0.2, nodes=0.2, whole=0.3, wait=0.1, slowdown=0.1, fits=0.5, opens=0.5,
         gate=0.7, gate_estimate=0.3, gate_gpus=0.3,
         keep=1.0, keep_idle=2.0, keep_from=0.7, keep_span=0.5, patience=8.0,
+        spread=0.3, skew=0.3, margin=0.3,
     ),
     PlacementWeights(place_later=0.4, place_sooner=0.1),
 )  # fmt: skip
 
 SHORTEST_SPAN = 0.05
+USUAL = tuple(name for name in NAMES if name not in FORECAST)
+"""Weights of the index that every vector has; those of forecasts, if any, end it."""
 
 
 def index_policy(vector: Floats, name: str) -> Learned:
     """An index policy, and the placement by lifetime that was learned with it."""
-    expected = len(NAMES) + 2
+    return _indexed(vector, name, USUAL)
+
+
+def forecast_index_policy(vector: Floats, name: str) -> Learned:
+    """The same with three more weights, of how sure a prediction is."""
+    return _indexed(vector, name, USUAL + FORECAST)
+
+
+def _indexed(vector: Floats, name: str, names: tuple[str, ...]) -> Learned:
+    placed = len(USUAL), len(USUAL) + len(fields(PlacementWeights))
+    expected = len(names) + len(fields(PlacementWeights))
     if vector.shape != (expected,) or not np.all(np.isfinite(vector)):
         raise ConfigError(f"{name}: expected {expected} finite weights, got shape {vector.shape}")
-    values = dict(zip(NAMES, vector.tolist(), strict=False))
+    own = np.delete(vector, slice(*placed))
+    values = dict(zip(names, own.tolist(), strict=True))
     values["keep_span"] = max(SHORTEST_SPAN, values["keep_span"])
-    weights = np.array([1.0, *vector[len(NAMES) :]])
+    weights = np.array([1.0, *vector[slice(*placed)]])
     placement = Placement("lifetime", lifetime, uses_time=True, weights=weights)
     return Learned(index(IndexWeights(**values), name), placement)
 
@@ -82,14 +100,26 @@ def network_policy(vector: Floats, name: str) -> Learned:
     return Learned(learned(vector, name), PLACEMENTS["best-fit"])
 
 
-def _flat(parts: tuple[IndexWeights, PlacementWeights]) -> Floats:
-    return np.array([number for part in parts for number in astuple(part)])
+def index_vector(parts: IndexParts, names: tuple[str, ...] = USUAL) -> Floats:
+    """The numbers of an index: usual weights, those of the placement, those of forecasts."""
+    weights, placed = parts
+    own = [getattr(weights, name) for name in names]
+    return np.array([*own[: len(USUAL)], *astuple(placed), *own[len(USUAL) :]])
 
 
 FAMILIES: Registry[Family] = Registry(
     "family",
     {
-        "index": Family("index", _flat(INDEX_START), _flat(INDEX_SCALE), index_policy),
+        "index": Family(
+            "index", index_vector(INDEX_START), index_vector(INDEX_SCALE), index_policy, USUAL
+        ),
+        "forecast-index": Family(
+            "forecast-index",
+            index_vector(INDEX_START, USUAL + FORECAST),
+            index_vector(INDEX_SCALE, USUAL + FORECAST),
+            forecast_index_policy,
+            USUAL + FORECAST,
+        ),
         "network": Family("network", untrained(0), np.full(len(untrained(0)), 0.1), network_policy),
     },
 )

@@ -28,6 +28,11 @@ def index(arrays: Arrays, name: str) -> Learned:
     return FAMILIES["index"].policy(_vector(arrays, name), name)
 
 
+def forecast_index(arrays: Arrays, name: str) -> Learned:
+    """The same index with three more terms: how sure a prediction is, and how long its tail."""
+    return FAMILIES["forecast-index"].policy(_vector(arrays, name), name)
+
+
 def network(arrays: Arrays, name: str) -> Learned:
     """A network that corrects the order of SAF and decides which jobs may be backfilled.
 
@@ -80,6 +85,7 @@ MODELS: Registry[Callable[[Arrays, str], Learned]] = Registry(
         "adlro": adlro,
         "choice": choice,
         "index": index,
+        "forecast-index": forecast_index,
         "network": network,
         "rltune": rltune,
         "selector-allocator": selector_allocator,

@@ -235,5 +235,5 @@ def _facts(job: Any) -> Any:
         predicted=job.predicted, gpus=job.gpus, deadline=job.deadline, priority=job.priority,
         partition_factor=job.partition_factor, qos_factor=job.qos_factor, points=job.points,
         account=job.account, cpus_per_gpu=job.cpus_per_gpu, memory_per_gpu=job.memory_per_gpu,
-        exempt=job.exempt,
+        skew=job.skew, margin=job.margin, exempt=job.exempt,
     )  # fmt: skip

@@ -6,6 +6,11 @@ stand are SAF. The job with the lowest index goes first:
     log(estimate) + gpus·log(GPUs) + nodes·log(nodes) + whole·(fills a node or more)
         - wait·log(1 + wait / 1 h) - slowdown·log(1 + wait / estimate)
         - fits·(could start now) + opens·(only on an idle node, a part of which it leaves unused)
+        + spread·(half of log(90th / 10th percentile)) + skew·log(mean / log-mean)
+        + margin·log(80th percentile / log-mean)
+
+The last three are of the prediction, and 0 where it is one number: with `skew` 1 an order by the
+log-mean goes by the mean, with `margin` 1 by the 80th percentile.
 
 It may pass a reserved job only if
 
@@ -59,6 +64,9 @@ class IndexWeights:
     keep_from: float = 0.0
     keep_span: float = 2.0
     patience: float = 20.0
+    spread: float = 0.0
+    skew: float = 0.0
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -77,6 +85,7 @@ def _index(
     rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     now = cluster[0].now
+    unsure = p[15] != 0.0 or p[16] != 0.0 or p[17] != 0.0
     # Neighbours in a list ask for the same, and came together if one script submitted them: most
     # of the time here went into logarithms that the job before had just had.
     known_nodes, log_nodes = -1.0, 0.0
@@ -99,6 +108,8 @@ def _index(
             known_wait, known_estimate = wait, job.estimate
             waited = p[3] * math.log(1.0 + wait / HOUR) + p[4] * math.log(1.0 + wait / job.estimate)
         index -= waited
+        if unsure:  # they lie apart from what else is read of a job
+            index += p[15] * job.spread + p[16] * job.skew + p[17] * job.margin
         most = p[10]
         if part.fits:
             index -= p[5]

@@ -26,7 +26,7 @@ from dovetail.domain.policy import (
     Varies,
     scoring,
 )
-from dovetail.policies.features import FEATURES, describe_jobs
+from dovetail.policies.features import EVERY_FEATURE, FEATURES, describe_forecasts, describe_jobs
 from dovetail.policies.ordering.learned import BLOCK, layer, rectify, spare_exempt
 from dovetail.policies.selections import SITUATIONS, select
 from dovetail.policies.weights import flat_weights
@@ -44,17 +44,20 @@ def write_logits(
     width = int(p[0])
     weights = p[1 + SITUATIONS * width :]
     table = p[1 : 1 + SITUATIONS * width].reshape((SITUATIONS, width))
-    features, given = np.empty((len(FEATURES), BLOCK)), np.empty((width, BLOCK))
+    features, given = np.empty((len(EVERY_FEATURE), BLOCK)), np.empty((width, BLOCK))
     wide, middle = np.empty((WIDE, BLOCK)), np.empty((MIDDLE, BLOCK))
     narrow, logit = np.empty((NARROW, BLOCK)), np.empty((1, BLOCK))
     skip = np.empty((1, BLOCK))
     # Of a network that is still its linear start nothing else is to be worked out.
     last = len(weights) - width - 2  # where the skip begins; one bias and "decline" end the row
     linear = not np.any(weights[last - NARROW - 1 : last - 1])
+    forecasts = table.max() >= len(FEATURES)
     for begin in range(0, len(rows), BLOCK):
         count = min(BLOCK, len(rows) - begin)
         block = rows[begin : begin + count]
         describe_jobs(jobs, accounts, demands, cluster, block, features)
+        if forecasts:
+            describe_forecasts(jobs, cluster, block, features)
         select(table, features, cluster[0].fragmentation, count, given.T)
         if linear:
             logit[0, :count] = weights[last - 1]
@@ -112,14 +115,14 @@ def network_weights(arrays: Mapping[str, NDArray[Any]], name: str) -> Floats:
 
 
 def _fits(situations: int, width: int) -> bool:
-    return situations == SITUATIONS and 0 < width <= len(FEATURES)
+    return situations == SITUATIONS and 0 < width <= len(EVERY_FEATURE)
 
 
 def _table(names: NDArray[Any], name: str) -> Floats:
-    """The features of each situation as rows of FEATURES."""
+    """The features of each situation as rows of EVERY_FEATURE."""
     if names.dtype.kind != "U" or names.ndim != 2 or not _fits(*names.shape):
         raise ConfigError(f"{name}: no table of features for {SITUATIONS} situations")
-    unknown = sorted(set(names.ravel().tolist()) - set(FEATURES))
+    unknown = sorted(set(names.ravel().tolist()) - set(EVERY_FEATURE))
     if unknown:
         raise ConfigError(f"{name}: was trained on other features ({unknown[0]}); train it again")
-    return np.array([[FEATURES.index(n) for n in row] for row in names.tolist()], np.float64)
+    return np.array([[EVERY_FEATURE.index(n) for n in row] for row in names.tolist()], np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import part_calls
 from dovetail.simulator.kernel.allocation import give_back
+from dovetail.simulator.kernel.in_use import count_in_use
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import account, job_facts, node, part, run_of
 
@@ -25,5 +26,6 @@ def leave_nodes(w: World, job: int) -> None:
     if w.charged:  # else the job's facts need not be fetched again
         facts = job_facts(w, job)
         account(w, facts.account).gpus -= facts.size
+        count_in_use(w, mine, facts.size, -1)
         if w.share_count > 0:
             part_calls.charge_share(w, mine.share, -mine.charge)

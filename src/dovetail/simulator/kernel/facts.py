@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.compiled.functions import inner
+from dovetail.simulator.kernel.in_use import describe_use
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.state import (
     cluster_facts,
@@ -40,6 +41,7 @@ def describe(w: World) -> None:
     site.free_gpus, site.queued_gpus, site.queued_jobs = w.free_gpus, queued, jobs
     # Each free GPU counts with the share of its node that is free: 1 if all nodes are idle.
     site.fragmentation = 1.0 - squares / w.free_gpus if w.free_gpus > 0 else 0.0
+    describe_use(w)
 
 
 @inner

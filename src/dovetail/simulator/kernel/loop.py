@@ -13,8 +13,10 @@ from dovetail.simulator.kernel.at_once import comes_alone, start_or_wait, starts
 from dovetail.simulator.kernel.conservative import conservative_pass
 from dovetail.simulator.kernel.departure import leave_nodes
 from dovetail.simulator.kernel.eligibility_rows import ENDED, STARTED
+from dovetail.simulator.kernel.in_use import count_in_use
 from dovetail.simulator.kernel.passes import easy_pass, pass_without_backfilling
 from dovetail.simulator.kernel.queue import add
+from dovetail.simulator.kernel.revisions import next_revision, revise
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -181,15 +183,19 @@ def _end(w: World, job: int) -> None:
 
 @inner
 def _overrun(w: World, code: int) -> None:
-    """The estimate proved too short: double it."""
-    w.extended = True
-    mine = run_of(w, code - w.job_count)
-    mine.length *= 2.0
-    mine.expected = mine.start + mine.length
-    for at in range(mine.part_first, mine.part_first + mine.part_count):
-        mark_stale(w, part(w, at).node)
-    if mine.expected < mine.end:
-        events.push(w, mine.expected, code)
+    """A job runs on: the estimate of what is left of it changes, or has proved too short."""
+    job = code - w.job_count
+    mine = run_of(w, job)
+    if w.charged:
+        count_in_use(w, mine, job_facts(w, job).size, -1)
+    if revise(w, job):
+        w.extended = True
+        for at in range(mine.part_first, mine.part_first + mine.part_count):
+            mark_stale(w, part(w, at).node)
+    if w.charged:
+        count_in_use(w, mine, job_facts(w, job).size, 1)
+    if next_revision(w, job) < mine.end:
+        events.push(w, next_revision(w, job), code)
 
 
 @inner

@@ -10,6 +10,7 @@ from dovetail.simulator.kernel.departure import leave_nodes
 from dovetail.simulator.kernel.eligibility_rows import ENDED
 from dovetail.simulator.kernel.placement import forget_picks
 from dovetail.simulator.kernel.queue import add
+from dovetail.simulator.kernel.revisions import next_revision
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import closure, job_facts, node, node_event, run_of, slot
@@ -55,7 +56,7 @@ def _kill(w: World, rules: Rules, job: int) -> None:
     """A node has failed under a job: it begins again from the start, or that was its end."""
     mine = run_of(w, job)
     events.cancel(w, job)
-    if mine.expected < mine.end:
+    if next_revision(w, job) < mine.end:
         events.cancel(w, w.job_count + job)
     leave_nodes(w, job)
     if w.requeues:

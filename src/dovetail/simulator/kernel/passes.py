@@ -8,11 +8,13 @@ from dovetail.compiled.functions import inner
 from dovetail.simulator.kernel import events, part_calls, reservations, turns
 from dovetail.simulator.kernel.allocation import take
 from dovetail.simulator.kernel.eligibility_rows import STARTED
+from dovetail.simulator.kernel.in_use import count_in_use
 from dovetail.simulator.kernel.needs import anything_may_fit
 from dovetail.simulator.kernel.next_job import gather_passers, let_pass, next_job
 from dovetail.simulator.kernel.pass_opening import begin_ordered_pass
 from dovetail.simulator.kernel.planned import find_nodes_or_wait, is_assigned
 from dovetail.simulator.kernel.queue import remove, seek
+from dovetail.simulator.kernel.revisions import believe, next_revision
 from dovetail.simulator.kernel.rows import World
 from dovetail.simulator.kernel.rules import Rules
 from dovetail.simulator.kernel.state import (
@@ -39,10 +41,10 @@ def start(w: World, job: int, number: int) -> None:
     mine, facts, this = run_of(w, job), job_facts(w, job), option(w, number)
     mine.start = w.now
     mine.end = w.now + mine.run / this.speed
-    mine.length = facts.reserve / this.speed
-    mine.expected = w.now + mine.length
+    believe(w, job, this.speed)
     if w.charged:
         account(w, facts.account).gpus += facts.size
+        count_in_use(w, mine, facts.size, 1)
         if w.share_count > 0:
             mine.charge = this.charge
             part_calls.charge_share(w, mine.share, mine.charge)
@@ -66,8 +68,8 @@ def start(w: World, job: int, number: int) -> None:
             reservations.count_again(w, picked)
         w.parts += 1
     events.push(w, mine.end, job)
-    if mine.expected < mine.end:
-        events.push(w, mine.expected, w.job_count + job)
+    if next_revision(w, job) < mine.end:
+        events.push(w, next_revision(w, job), w.job_count + job)
 
 
 @inner

@@ -62,6 +62,10 @@ class World(Row):
     watches: int  # how often calendars were asked, so far
     reservations_made: int  # so far
     charged: bool  # accounts are charged for their GPUs: the ordering looks at them
+    revision_count: int  # of each job; 0: what has been outlived is doubled
+    used_size: int  # 1/1024 of the sizes of running jobs, kept where accounts are charged
+    used_since: int  # these times the second in which each began
+    used_until: int  # these times the second in which each is expected to end
     # the tree of accounts
     share_count: int  # 0: there is no tree
     share_users: int
@@ -204,6 +208,7 @@ class World(Row):
     reservations: int  # [kinds] Reservation
     seen: int  # [most GPUs + 1] int64 submitted jobs by their largest chunk
     placement_parameters: int  # [placement_parameter_count] float64 parameters of the placement
+    revisions: int  # [jobs * revision_count] Revision
     history_groups: int  # the columns of a History
     history_limit: int
     history_recent: int
@@ -241,7 +246,7 @@ class RunRow(Row):
     run: float  # true run time at speed 1
     start: float
     end: float
-    length: float  # estimated, on the GPUs that it got, doubled by overruns
+    length: float  # estimated, on the GPUs that it got, revised as it runs on
     expected: float  # estimated end
     demand: int  # -1: rejected
     part_first: int  # its chunks in the parts table
@@ -251,6 +256,12 @@ class RunRow(Row):
     backfilled: bool
     refused: bool  # on submission: as many as may be submitted were
     restarts: int  # how often a node failed under it
+    speed: float  # of the GPUs that it got
+    revised: int  # how often what is believed of it was looked up anew
+
+
+class Revision(Row):
+    seconds: float  # at speed 1: what a running job is then believed to take
 
 
 class NodeRow(Row):

@@ -62,6 +62,7 @@ from dovetail.simulator.kernel.rows import (
     Member,
     NodeRow,
     Part,
+    Revision,
     RunRow,
     Slot,
     World,
@@ -72,6 +73,7 @@ account = row_accessor(World, "accounts", AccountFacts)
 cluster_facts = row_accessor(World, "cluster", ClusterFacts)
 demand_facts = row_accessor(World, "demand_facts", DemandFacts)
 run_of = row_accessor(World, "runs", RunRow)
+revision = row_accessor(World, "revisions", Revision)
 share = row_accessor(World, "shares", ShareRow)
 node = row_accessor(World, "nodes", NodeRow)
 slots = row_accessor(World, "slots", Slot)
