@@ -26,7 +26,7 @@ from dovetail.agents.choice.halving import choose
 from dovetail.agents.gate import LEAST_BLOCKS, judge
 from dovetail.agents.history import Site
 from dovetail.agents.learner_replays import open_replays
-from dovetail.agents.outcomes import part_summary, span_outcomes
+from dovetail.agents.outcomes import RanJobs, part_summary, span_outcomes
 from dovetail.agents.players import LocalPlayers, Task
 from dovetail.agents.replays import Measured, Score, measure
 from dovetail.agents.training import Lesson, train
@@ -211,11 +211,11 @@ def test_outcomes_count_whoever_waits_in_full_and_use_within_the_span() -> None:
                      job(submit=120, run=300, gpus=1))  # fmt: skip
     schedule = Run.of(trace, cluster_of("1x2"), "fcfs", "exact").replay()
     assert schedule.start.tolist() == [0.0, 100.0, 140.0]
-    tail, makespan, used = span_outcomes(schedule, 50.0, 200.0).tolist()
+    tail, makespan, used = span_outcomes(RanJobs.of(schedule), 50.0, 200.0).tolist()
     assert tail == pytest.approx(float(np.percentile([90.0, 20.0], 95)))
     assert makespan == 440.0 - 50.0
     assert used == pytest.approx((2 * 50 + 2 * 40 + 1 * 60) / (2 * 150))
-    assert span_outcomes(schedule, 500.0, 600.0).tolist() == [0.0, 0.0, 0.0]
+    assert span_outcomes(RanJobs.of(schedule), 500.0, 600.0).tolist() == [0.0, 0.0, 0.0]
     found = part_summary(schedule, 1)
     assert found["wait_mean"] == 55.0
     assert found["makespan"] == 430.0
@@ -226,7 +226,7 @@ def test_utilisation_on_a_cluster_without_gpus_is_that_of_its_cpus() -> None:
     trace = trace_of(*(job(submit=60.0 * i, run=50, gpus=0, cpus=2.0) for i in range(4)))
     cluster = Cluster((Node("n0", 0, cpus=4.0),), name="cpus")
     schedule = Run.of(trace, cluster, "fcfs", "exact").replay()
-    assert span_outcomes(schedule, 0.0, 180.0)[2] == pytest.approx(2 * 150 / (4 * 180))
+    assert span_outcomes(RanJobs.of(schedule), 0.0, 180.0)[2] == pytest.approx(2 * 150 / (4 * 180))
 
 
 def test_the_shipped_policy_says_nothing_of_its_objective() -> None:
