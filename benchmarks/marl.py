@@ -135,8 +135,8 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
         if kind not in size.knowledge.split(","):
             continue
         knowledge = knowledge_of(site, kind)
-        history = open_history(site, kind, _forecast(knowledge, kind))
-        start = _Start(site, history, _choice(name, kind, history))
+        history = open_history(site, kind, forecast_of(knowledge, kind))
+        start = _Start(site, history, choice_of(name, kind, history))
         planned = [
             (arm, seed)
             for arm in arms
@@ -173,11 +173,11 @@ def knowledge_of(site: Site, kind: str) -> Knowledge:
     return Knowledge(site.trace, {PREDICTOR: stored_forecast(site.trace, PREDICTOR)})
 
 
-def _forecast(knowledge: Knowledge, kind: str) -> Distribution | None:
+def forecast_of(knowledge: Knowledge, kind: str) -> Distribution | None:
     return knowledge.forecast(PREDICTOR) if is_predicted(kind) else None
 
 
-def _choice(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
+def choice_of(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
     """The best heuristic pair and estimates by the known part: one for all arms and seeds."""
     config, folder = ChoiceConfig(estimates=kind), MODELS / name / kind / "choice"
     clock = folder / SECONDS

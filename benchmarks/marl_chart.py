@@ -9,6 +9,7 @@ python -m benchmarks.marl_chart --draw    # from benchmarks/results/marl_curves.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -32,7 +33,7 @@ LABELS = {
     "fcfs@first-available": "FCFS, first-available",
     "saf@best-fit": "SAF, best-fit",
     "choice": "the choice",
-    PAIR: "selector and allocator",
+    PAIR: "the pair",
 }
 
 
@@ -45,17 +46,17 @@ def measure() -> dict[str, Any]:
     draws = Draws(site.trace, KIND, 0, 1, knowledge_of(site, KIND))
     told = contestants(draws, chosen, {PAIR: folder / PAIR})
     submit = site.trace.jobs.submit
+    timelines = {}
+    for name in LABELS:
+        one = told[name]
+        schedule = Run(site.trace, site.cluster, one.policy, one.estimates).replay()
+        timelines[name] = asdict(timeline_of(schedule))
+        waits = timelines[name]["wait"]
+        timelines[name]["wait"] = [None if math.isnan(wait) else wait for wait in waits]
     return {
         "jobs": len(site.trace),
         "unseen_from_day": (submit[first_unseen(site.trace)] - submit[0]) / 86_400.0,
-        "timelines": {
-            name: asdict(
-                timeline_of(
-                    Run(site.trace, site.cluster, told[name].policy, told[name].estimates).replay()
-                )
-            )
-            for name in LABELS
-        },
+        "timelines": timelines,
     }
 
 
@@ -67,7 +68,7 @@ def draw(found: dict[str, Any]) -> str:
         axes.remove()
         above, below = figure.subplots(2, sharex=True)
         longest = 60.0
-        for number, (name, label) in enumerate(LABELS.items()):
+        for number, (name, label) in enumerate(_labels(curves).items()):
             wait = np.array(curves[name]["wait"], dtype=float)
             longest = max(longest, float(np.nanmax(wait)))
             above.plot(curves[name]["days"], wait, label=label, **line(number))
@@ -87,8 +88,22 @@ def draw(found: dict[str, Any]) -> str:
             part.set_xlim(0, curves[PAIR]["days"][-1])
             part.axvspan(found["unseen_from_day"], curves[PAIR]["days"][-1], color="#00000012")
             part.grid(color=GRID)
-            part.legend(frameon=False, loc="lower right", ncols=2)
+            part.legend(
+                frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=4, columnspacing=1.0
+            )
     return svg()
+
+
+def _labels(curves: dict[str, Any]) -> dict[str, str]:
+    """One for each curve that is another: the choice may be SAF with best-fit itself."""
+    found: dict[str, str] = {}
+    for name, label in LABELS.items():
+        same = [other for other in found if curves[other]["wait"] == curves[name]["wait"]]
+        if same:
+            found[same[0]] += f" = {label}"
+        else:
+            found[name] = label
+    return found
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """From calm to bursty: the partition of thirty nodes at three loads, by three kinds of arrivals.
 
-The nine baselines, SAF, F1, Slurm's order, `dovetail`, the choice that `benchmarks.marl` made, and
-the pairs that it trained, where they are kept; nothing is chosen or trained anew. Played is the
-unseen end of each history, after as many jobs from before it.
+The nine baselines, SAF, F1, Slurm's order, `dovetail`, the choice of `benchmarks.marl`, and the
+pairs that it trained at load 0.95, where they are kept; none is trained anew. Played is the unseen
+end of each history, after as many jobs from before it.
 
 python -m benchmarks.marl_loads              # a few minutes of one core
 python -m benchmarks.marl_loads --table      # the table of docs/results/selector-allocator.md
@@ -19,17 +19,27 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.marl import MODELS, NINE, OTHERS, SECONDS, contestants, knowledge_of
+from benchmarks.marl import (
+    MODELS,
+    NINE,
+    OTHERS,
+    SECONDS,
+    choice_of,
+    contestants,
+    forecast_of,
+    knowledge_of,
+)
 from benchmarks.marl_measures import BLOCKS, QUEUE, Told, most_utilisation, ratio_over_seeds
-from benchmarks.marl_sites import DRAWN, DRAWN_JOBS, SITES, open_site
+from benchmarks.marl_sites import DRAWN, DRAWN_JOBS, open_site
+from benchmarks.workloads import REAL
 from dovetail.agents.charges import charge_blocks
+from dovetail.agents.choice.cells import open_history
 from dovetail.agents.history import Site
 from dovetail.domain.jobs import Floats
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.report.charts import busy_share
 from dovetail.evaluation.run import Run
 from dovetail.evaluation.unseen import Draws, kinds_known
-from dovetail.policies.learned.checkpoint import load_checkpoint
 from dovetail.traces.synthetic import offered_load
 
 RESULT = Path(__file__).parent / "results" / "marl_loads.json"
@@ -73,17 +83,18 @@ ARRIVALS: dict[str, Callable[[Floats, np.random.Generator], Floats]] = {
 
 def run() -> dict[str, Any]:
     found = {}
-    for name in SITES:
+    for name in (*REAL, DRAWN):
         site = open_site(name, DRAWN_JOBS if name == DRAWN else JOBS, 0.95)
         for kind in kinds_known(site.trace):
-            if (MODELS / name / kind / "choice" / SECONDS).exists():
-                found[f"{name}, {kind}"] = measure_site(name, kind, site)
+            found[f"{name}, {kind}"] = measure_site(name, kind, site)
     return {"jobs": MEASURED, "draws": DRAWS, "bunch": BUNCH, "cases": found}
 
 
 def measure_site(name: str, kind: str, site: Site) -> dict[str, Any]:
-    draws = Draws(site.trace, kind, 0, 1, knowledge_of(site, kind))
-    chosen = load_checkpoint(MODELS / name / kind / "choice").card["choice"]
+    knowledge = knowledge_of(site, kind)
+    draws = Draws(site.trace, kind, 0, 1, knowledge)
+    history = open_history(site, kind, forecast_of(knowledge, kind))
+    chosen = choice_of(name, kind, history)
     trained = {
         path.parent.name: path.parent
         for path in sorted((MODELS / name / kind).glob(f"pair-*/{SECONDS}"))
