@@ -38,7 +38,8 @@ from benchmarks.marl_measures import (
     ratio_over_seeds,
     under_load,
 )
-from benchmarks.marl_sites import PARTITION, SITES, open_site
+from benchmarks.marl_sites import MIXED, PARTITION, SITES, open_site
+from benchmarks.marl_speeds import BY_SPEED
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.choice.cells import SiteHistory, open_history
@@ -91,7 +92,7 @@ class Size:
     epochs: int = 30
     episodes: int = 60  # of an epoch
     windows: int = 10
-    knowledge: str = "predicted,limit"
+    knowledge: str = "predicted,limit,exact"
     workers: int = 1  # processes that measure
     train: str = MISSING  # what is not finished; anything else: measure what is
 
@@ -130,12 +131,12 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
     """Train what is missing, then measure everything on the last tenth."""
     site = open_site(name, size.jobs, size.load)
     result: dict[str, Any] = {"size": asdict(size), "jobs": len(site.trace), "knowledge": {}}
-    for kind in kinds_known(site.trace):
+    for kind in kinds_of(name, site):
         if kind not in size.knowledge.split(","):
             continue
-        knowledge = _knowledge(site, kind)
-        history = open_history(site, kind, _forecast(knowledge, kind))
-        start = _Start(site, history, _choice(name, kind, history))
+        knowledge = knowledge_of(site, kind)
+        history = open_history(site, kind, forecast_of(knowledge, kind))
+        start = _Start(site, history, choice_of(name, kind, history))
         planned = [
             (arm, seed)
             for arm in arms
@@ -160,18 +161,23 @@ class _Start(NamedTuple):
     choice: dict[str, Any]
 
 
-def _knowledge(site: Site, kind: str) -> Knowledge:
+def kinds_of(name: str, site: Site) -> list[str]:
+    """What is told of run times: where speeds are made up, all, so that no error hides a gain."""
+    return ["exact"] if name == MIXED else kinds_known(site.trace)
+
+
+def knowledge_of(site: Site, kind: str) -> Knowledge:
     """With predictions that were made once, where the kind of knowledge is predictions."""
     if not is_predicted(kind):
         return Knowledge(site.trace)
     return Knowledge(site.trace, {PREDICTOR: stored_forecast(site.trace, PREDICTOR)})
 
 
-def _forecast(knowledge: Knowledge, kind: str) -> Distribution | None:
+def forecast_of(knowledge: Knowledge, kind: str) -> Distribution | None:
     return knowledge.forecast(PREDICTOR) if is_predicted(kind) else None
 
 
-def _choice(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
+def choice_of(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
     """The best heuristic pair and estimates by the known part: one for all arms and seeds."""
     config, folder = ChoiceConfig(estimates=kind), MODELS / name / kind / "choice"
     clock = folder / SECONDS
@@ -228,7 +234,7 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
 def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) -> dict[str, Any]:
     first = first_unseen(site.trace)
     chosen = load_checkpoint(next(iter(trained.values()))).card["choice"]
-    told = _contestants(draws, chosen, trained)
+    told = contestants(draws, chosen, trained)
     windows = Windows(_base(site, draws), first, size.windows)
     rows: dict[str, Any] = {}
     blocks: dict[str, Floats] = {}  # [metrics, blocks]
@@ -264,9 +270,10 @@ def _play(
     return *on_unseen(site, one, first), windows.play(one), under_load(site, one)
 
 
-def _contestants(draws: Draws, chosen: dict[str, Any], trained: dict[str, Path]) -> dict[str, Told]:
+def contestants(draws: Draws, chosen: dict[str, Any], trained: dict[str, Path]) -> dict[str, Told]:
     """Heuristics and what was learned, as learned; `written` is what the gate let through."""
-    policies = {name: Policy.parse(name) for name in (*NINE, *OTHERS)}
+    by_speed = BY_SPEED if draws.spec == "exact" else ()
+    policies = {name: Policy.parse(name) for name in (*NINE, *OTHERS, *by_speed)}
     policies |= {name: Policy(str(path / LEARNING / HANDED)) for name, path in trained.items()}
     policies |= {
         f"written-{name.rpartition('-')[2]}": Policy(str(path))
@@ -293,7 +300,8 @@ def _against(
         arm: np.stack([part for name, part in found.items() if name.rpartition("-")[0] == arm])
         for arm in arms
     }  # [seeds, metrics, blocks]
-    rivals = {name: found[name] for name in (*best, *FIRST_COME, *OTHERS, "choice")}
+    names = (*best, *FIRST_COME, *OTHERS, *BY_SPEED, "choice")
+    rivals = {name: found[name] for name in names if name in found}
     return {
         arm: {
             rival: {

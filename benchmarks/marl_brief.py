@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from benchmarks.marl_speeds import BY_SPEED
 from benchmarks.marl_tables import RESULT
 
 ARMS = {
@@ -37,10 +38,12 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
         for name, site in result["traces"].items()
         for kind, part in site["knowledge"].items()
     ]
-    yield from _arms(parts)
-    yield from _measures(parts)
-    yield from _utilisation(parts)
+    equal = [(name, part) for name, part in parts if not set(BY_SPEED) & set(part["rows"])]
+    yield from _arms(equal)
+    yield from _measures(equal)
+    yield from _utilisation(equal)
     yield from _gates(parts)
+    yield from _speeds([one for one in parts if one not in equal])
 
 
 def _arms(parts: list[tuple[str, Any]]) -> Iterator[str]:
@@ -130,6 +133,23 @@ def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
                 f"{_signed(gate['upper'])} | {'passed' if gate['passed'] else 'not passed'} | "
                 f"{_both(*after)} |"
             )
+    yield ""
+
+
+def _speeds(parts: list[tuple[str, Any]]) -> Iterator[str]:
+    """Where GPUs differ in speed: against rivals that know it, too; and turnaround of own jobs."""
+    yield "| history | arm | against | all who wait: wait; slowdown | own jobs: turnaround |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, part in parts:
+        rivals = (part["best_of_nine"]["queue_bsld"], "saf@best-fit", *BY_SPEED)
+        for arm in ARMS:
+            found = part["against"]["unseen"].get(arm, {})
+            for rival in dict.fromkeys(one for one in rivals if one in found):
+                label = f"{rival} (best of nine)" if rival == rivals[0] else rival
+                yield (
+                    f"| {name} | {ARMS[arm]} | {label} | {_changes(found[rival], QUEUE)} | "
+                    f"{_change(found[rival]['turnaround'])} |"
+                )
     yield ""
 
 

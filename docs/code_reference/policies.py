@@ -9,7 +9,7 @@ from docs.code_reference.markdown import code, plain, table
 from dovetail.agents.catalogue import AGENTS
 from dovetail.domain.measures import MEASURES
 from dovetail.domain.policy import SlurmBackfill, Varies
-from dovetail.envs import ENVIRONMENTS
+from dovetail.envs import ENVIRONMENTS, MULTI_AGENT
 from dovetail.mig.policies import PLACERS
 from dovetail.policies.ordering import ORDERINGS, SHIPPED_ABOUT, SHIPPED_NAME
 from dovetail.policies.placement import PLACEMENTS
@@ -76,6 +76,11 @@ def agents() -> str:
 
 def environments() -> str:
     return table(("Gymnasium id",), ((code(name),) for name in ENVIRONMENTS))
+
+
+def multi_agent_environments() -> str:
+    rows = ((code(name), code(entry.module)) for name, entry in MULTI_AGENT.items())
+    return table(("environment", "module with `env()` and `parallel_env()`"), rows)
 
 
 def placers() -> str:

@@ -21,6 +21,7 @@ from dovetail.envs import QueuePriority, QueuePriorityConfig, QueuePriorityVecto
 from dovetail.envs.gpu_assignment.batch import AssignmentPool
 from dovetail.envs.gpu_assignment.config import GpuAssignmentConfig
 from dovetail.envs.renderers import moment
+from dovetail.envs.selector_allocator.reward import METRIC_NAMES, RewardWeights
 from dovetail.live.config import GuardrailConfig, SlurmConfig
 from dovetail.live.model.decision import Decision
 from dovetail.policies.features import EVERY_FEATURE
@@ -36,6 +37,7 @@ from dovetail.traces.reader import read_trace
 from dovetail.traces.synthetic import synthesize
 from tests.conformance import mig_parts
 from tests.envs.scenes import small_pool
+from tests.envs.selector_allocator.scenes import small_pair_pool
 from tests.live.guardrails.cases import situation_of, waiting
 from tests.traces.samples import SAMPLES
 
@@ -60,6 +62,8 @@ SHORT: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 """Settings that make an agent's training short."""
+
+EVERY_METRIC = RewardWeights(wait=0.4, turnaround=0.3, bsld=0.2, utilisation=0.1)
 
 
 def workload(name: str, part: Any, folder: Path) -> None:
@@ -246,6 +250,26 @@ def environment(name: str, part: Any, folder: Path) -> None:
     testing.check_environment(name, **arguments)
 
 
+def multi_agent(name: str, part: Any, folder: Path) -> None:
+    """PettingZoo's own tests and ours; what an episode is worth is what its metrics say."""
+    pytest.importorskip("pettingzoo")
+    module, pool = part.load(), small_pair_pool(weights=EVERY_METRIC)
+    testing.check_multi_agent_environment(
+        lambda: module.env(pool=pool),
+        lambda: module.parallel_env(pool=pool),
+        any_action=lambda: module.parallel_env(pool=pool, illegal_actions="wait"),
+        worth=_saved,
+    )
+
+
+def _saved(told: dict[str, Any]) -> float:
+    """What two agents earn: how far each metric is below the base pair's, weighed."""
+    ours, base = (
+        np.array([told[f"{whose}{metric}"] for metric in METRIC_NAMES]) for whose in ("", "base_")
+    )
+    return float(EVERY_METRIC.numbers() @ (1.0 - ours / np.maximum(base, 1.0)))
+
+
 def named(name: str, part: Any) -> None:
     """A part that has a name has the one that it is found under."""
     if is_dataclass(part) and any(own.name == "name" for own in fields(part)):
@@ -278,6 +302,7 @@ CHECKS: dict[str, Check] = {
     "GUARDRAILS": guardrail,
     "BACKENDS": backend,
     "ENVIRONMENTS": environment,
+    "MULTI_AGENT": multi_agent,
     "QUANTITIES": quantity,
     "HEURISTICS": assignment_heuristic,
     "NETWORKS": assignment_network,

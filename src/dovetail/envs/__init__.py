@@ -6,7 +6,9 @@ from dovetail.envs.catalogue import (
     GPU_ASSIGNMENT,
     MIG_PLACEMENT,
     MIG_REPARTITION,
+    MULTI_AGENT,
     QUEUE_PRIORITY,
+    SELECTOR_ALLOCATOR,
     register_all,
 )
 from dovetail.envs.config import QueuePriorityConfig
@@ -22,7 +24,9 @@ __all__ = [
     "GPU_ASSIGNMENT",
     "MIG_PLACEMENT",
     "MIG_REPARTITION",
+    "MULTI_AGENT",
     "QUEUE_PRIORITY",
+    "SELECTOR_ALLOCATOR",
     "FlatObservation",
     "IllegalActions",
     "InvalidAction",

@@ -1,14 +1,22 @@
-"""Every environment by its Gymnasium id: ours, and those that other packages offer.
+"""Every environment by its name: ours, and those that other packages offer.
 
 >>> import gymnasium, dovetail.envs
 >>> QUEUE_PRIORITY in gymnasium.registry
 True
+
+Environments of several agents have no Gymnasium id: they are modules with `env()` and
+`parallel_env()`, by PettingZoo's conventions.
+
+>>> MULTI_AGENT[SELECTOR_ALLOCATOR].module
+'dovetail.envs.selector_allocator_v0'
 """
 
 from __future__ import annotations
 
 import re
 from functools import partial
+from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -20,6 +28,8 @@ QUEUE_PRIORITY = "dovetail/QueuePriority-v0"
 GPU_ASSIGNMENT = "dovetail/GpuAssignment-v0"
 MIG_PLACEMENT = "dovetail/MigPlacement-v0"
 MIG_REPARTITION = "dovetail/MigRepartition-v0"
+
+SELECTOR_ALLOCATOR = "selector_allocator_v0"
 
 ID = re.compile(r"[\w-]+/[\w-]+-v\d+")
 """Namespace, name and version, as Gymnasium has them."""
@@ -60,6 +70,38 @@ ENVIRONMENTS: Registry[EnvironmentEntry] = Registry(
     group="dovetail.environments",
     admit=admit_environment,
     pattern=ID,
+)
+
+VERSIONED = re.compile(r"\w+_v\d+")
+"""Name and version, as PettingZoo has them."""
+
+
+class MultiAgentEntry(NamedTuple):
+    """The module that makes an environment of several agents; imported when it is asked for."""
+
+    module: str
+
+    def load(self) -> ModuleType:
+        """The module; one of ours says what to install where PettingZoo is missing."""
+        return import_module(self.module)
+
+
+def admit_multi_agent(name: str, part: Any) -> MultiAgentEntry:
+    """A module with `env` and `parallel_env`."""
+    if not isinstance(part, ModuleType):
+        raise ConfigError(f"{part!r} is no module")
+    for maker in ("env", "parallel_env"):
+        if not callable(getattr(part, maker, None)):
+            raise ConfigError(f"the module {part.__name__} has no {maker}()")
+    return MultiAgentEntry(part.__name__)
+
+
+MULTI_AGENT: Registry[MultiAgentEntry] = Registry(
+    "multi-agent environment",
+    {SELECTOR_ALLOCATOR: MultiAgentEntry("dovetail.envs.selector_allocator_v0")},
+    group="dovetail.multi_agent_environments",
+    admit=admit_multi_agent,
+    pattern=VERSIONED,
 )
 
 

@@ -33,10 +33,10 @@ def _episode(env: gymnasium.Env[Any, Any]) -> list[Any]:
     seen, info = env.reset(seed=5)
     env.action_space.seed(5)
     random = np.random.default_rng(5)
-    found: list[Any] = [_plain(seen)]
+    found: list[Any] = [plain(seen)]
     for _ in range(LONGEST):
         seen, reward, terminated, truncated, info = env.step(_legal(env, seen, info, random))
-        found.append((_plain(seen), float(reward)))
+        found.append((plain(seen), float(reward)))
         if terminated or truncated:
             return found
     raise AssertionError(f"{env}: no end after {LONGEST} decisions")
@@ -56,7 +56,8 @@ def _legal(
     return int(random.choice(np.flatnonzero(mask)))
 
 
-def _plain(seen: Any) -> Any:
+def plain(seen: Any) -> Any:
+    """An observation as something that can be compared."""
     if isinstance(seen, dict):
-        return {name: _plain(value) for name, value in seen.items()}
+        return {name: plain(value) for name, value in seen.items()}
     return np.asarray(seen).tobytes()
