@@ -102,7 +102,8 @@ def test_the_example_of_a_cluster_file_is_one_and_every_key_is_explained() -> No
     text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     assert len(cluster_from_toml(example).nodes) == 6
-    for extra in ("wrong = 1\n", "[[nodes]]\ngpus = 1\nwrong = 1\n", "[partitions.p]\nwrong = 1\n"):
+    tables = ("[[nodes]]\ngpus = 1", "[partitions.p]", "[[limits]]", "[[reservations]]")
+    for extra in ("wrong = 1\n", *(f"{table}\nwrong = 1\n" for table in tables)):
         with pytest.raises(ClusterError, match="known are") as refused:
             cluster_from_toml(example + extra if extra[0] == "[" else extra + example)
         for key in str(refused.value).partition("known are ")[2].split(", "):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from dovetail.domain.cluster import Cluster
 from dovetail.domain.limits import AMOUNTS, LEAST, WORK, Each, Limit
-from tests.oracles.shapes import Job, open_partitions
+from tests.oracles.shapes import MB_PER_GB, MILLI, Job, open_partitions
 
 
 @dataclass
@@ -87,7 +86,8 @@ class Limits:
                 if self.amount(row, name, width) > self.binding(job, limit, name) * nodes:
                     return False
             for name in WORK:
-                if self.work(row, name, self.seconds(row), width) > self.binding(job, limit, name):
+                done = self.work(row, name, self.seconds(row), width)
+                if done > self.most_work(job, limit, name):
                     return False
             for name in LEAST:
                 if self.amount(row, name.removeprefix("least_"), width) < getattr(limit, name):
@@ -112,11 +112,16 @@ class Limits:
         limit = self.jobs[row].limit
         return 0 if math.isnan(limit) else math.floor(limit)
 
-    def work(self, row: int, name: str, seconds: int, width: int) -> Fraction:
-        """What a job has, times so many seconds, in minutes."""
-        plain = {"gpu": "gpus", "cpu": "cpus", "memory_gb": "memory_gb", "node": "nodes"}
-        what = plain[name.removesuffix("_minutes")]
-        return Fraction(self.amount(row, what, width)) * seconds / 60
+    def work(self, row: int, name: str, seconds: int, width: int) -> int:
+        """What a job has, in whole small units, times so many seconds."""
+        gpus, cpus, memory = self.jobs[row].asks
+        own = {"gpu": gpus, "cpu": cpus, "memory_gb": memory, "node": width}
+        return own[name.removesuffix("_minutes")] * seconds
+
+    def most_work(self, job: Job, limit: Limit, name: str) -> float:
+        """What of it is allowed, in the same units."""
+        units = {"cpu_minutes": MILLI, "memory_gb_minutes": MB_PER_GB}.get(name, 1)
+        return self.binding(job, limit, name) * (60 * units)
 
     def left(self, row: int, now: float) -> int:
         """Whole seconds for which a running job may go on."""
@@ -144,7 +149,7 @@ class Limits:
                     self.work(other, name, self.left(other, now), self.width[other])
                     for other in rows[:-1]
                 )
-                if done > self.binding(job, limit, name):
+                if done > self.most_work(job, limit, name):
                     return True
         return False
 

@@ -117,8 +117,8 @@ def _closes(limit: Limit, job: Job, part: Partition) -> bool:
         or memory < limit.least_memory_gb * MB_PER_GB
         or 0 < job.nodes < limit.least_nodes
         or gpus * seconds > limit.gpu_minutes * 60
-        or cpus * seconds > limit.cpu_minutes * MILLI * 60
-        or memory * seconds > limit.memory_gb_minutes * MB_PER_GB * 60
+        or cpus * seconds > limit.cpu_minutes * (MILLI * 60)
+        or memory * seconds > limit.memory_gb_minutes * (MB_PER_GB * 60)
         or job.nodes * seconds > limit.node_minutes * 60
         or gpus > limit.gpus
         or cpus > limit.cpus * MILLI
