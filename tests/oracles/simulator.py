@@ -61,7 +61,7 @@ def simulate(
         trace, cluster, ordering, placement, backfill, estimates, affinity, predictor, reserve
     )
     play.revisions = revisions
-    play.forecasts = forecasts or [(0.0, 0.0, 0.0)] * len(play.jobs)
+    play.forecasts = forecasts or play.forecasts
     return play.to_the_end()
 
 
@@ -90,7 +90,7 @@ class Play:
         self.reserve = [max(1.0, float(told)) for told in reserve or estimates]
         self.predicted = [math.nan] * count
         self.revisions: Sequence[Sequence[float]] = ()  # of each job, see `Running.later`
-        self.forecasts: Sequence[tuple[float, float, float]] = ()
+        self.forecasts: Sequence[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * count
         self.in_use = (0.0, 0.0)  # at the beginning of this pass: see `mean_use`
         self.options: dict[int, list[Option]] = {}
         self.kinds: dict[int, frozenset[Kind]] = {}
