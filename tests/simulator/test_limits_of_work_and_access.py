@@ -22,6 +22,7 @@ from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.simulator.build import Tables
 from dovetail.simulator.rejections import NOT_LET_IN, OVER_LIMIT, TOO_LONG, UNDER_LIMIT
+from dovetail.traces.anonymity import anonymise
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
 from tests.oracles.cases import Case, cases, choosy
 from tests.simulator.runs import Run, compiled_schedule
@@ -183,6 +184,12 @@ def test_jobs_that_a_partition_does_not_let_in_are_rejected_with_that_reason() -
     schedule = replayed(site, *rows)
     assert schedule.rejections() == {NOT_LET_IN: 2}
     assert schedule.where(4)[0][0] == "gpu-1"
+
+
+def test_jobs_of_an_anonymised_history_are_let_in() -> None:
+    site = parts(Access(accounts=("physics",)), Access())
+    trace = anonymise(trace_of(job(0, partition="left", account="physics")))
+    assert api.simulate(trace, site, estimates="exact").ran.all()
 
 
 def test_a_job_whose_limit_is_unknown_has_that_of_its_partition() -> None:
