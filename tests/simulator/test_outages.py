@@ -17,6 +17,7 @@ from dovetail.policies.ordering import ORDERINGS
 from tests.builders import JobRow, cluster_of, estimates_of, job, trace_of
 from tests.oracles.cases import Case, cases, hungry
 from tests.simulator.runs import compiled_schedule
+from tests.simulator.test_against_oracle import agree, revised
 from tests.simulator.test_eligibility import linked, quick, refuse_parting
 
 
@@ -69,6 +70,17 @@ def test_jobs_run_on_nodes_that_come_and_go_as_in_the_oracle(
     if isinstance(backfill, SlurmBackfill) and ordering == "careful":
         ordering = "fcfs"
     refuse_parting(case, ordering, backfill)
+
+
+@settings(quick, max_examples=60)
+@given(
+    case=cases(most_jobs=18).map(troubled),
+    ordering=st.sampled_from(["saf", "fcfs", "knowing"]),
+)
+def test_what_is_believed_of_killed_jobs_begins_anew_as_in_the_oracle(
+    case: Case, ordering: str
+) -> None:
+    agree(case, ordering, "best-fit", Backfill.EASY, revised)
 
 
 def run(
