@@ -94,7 +94,7 @@ def test_tables_say_what_knowledge_is_worth_and_how_seeds_stand_to_the_choice() 
 def test_arms_that_were_measured_before_stay_beside_others_while_the_choice_is_the_same() -> None:
     def part(choice: str, *arms: str) -> dict[str, Any]:
         rows = [{"policy": arm} for arm in ("choice", *arms)]
-        gate = {arm: {} for arm in arms}
+        gate: dict[str, Any] = {arm: {} for arm in arms}
         knowledge = {"predicted": {"rows": rows}}
         return {"trace_digest": "d", "choice": choice, "gate": gate, "knowledge": knowledge}
 
