@@ -22,7 +22,7 @@ from dovetail.agents.rltune.training import RltuneProgress, learn  # noqa: E402
 from dovetail.agents.training import train as train_in_steps  # noqa: E402
 from dovetail.domain.errors import ConfigError, UnknownName  # noqa: E402
 from dovetail.domain.trace import Trace  # noqa: E402
-from dovetail.policies.features import FEATURES, describe_jobs  # noqa: E402
+from dovetail.policies.features import EVERY_FEATURE, describe_forecasts, describe_jobs  # noqa: E402
 from dovetail.policies.learned.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
 from dovetail.policies.selections import SELECTIONS, select  # noqa: E402
 from dovetail.testing.scores import scores  # noqa: E402
@@ -88,8 +88,9 @@ def test_the_exported_ordering_scores_as_the_network_that_was_trained(name: str)
     torch.nn.init.normal_(actor.decline)
     ordering = Checkpoint("rltune", actor.arrays(selection), {}).policy("net").ordering
 
-    seen = np.empty((len(FEATURES), 100))
+    seen = np.empty((len(EVERY_FEATURE), 100))
     describe_jobs(jobs, accounts, demands, cluster, np.arange(100), seen)
+    describe_forecasts(jobs, cluster, np.arange(100), seen)
     given = np.zeros((1, 100, selection.width), np.float32)
     select(selection.table(), seen, float(cluster["fragmentation"][0]), 100, given[0])
     mask = np.ones((1, 101), np.int8)

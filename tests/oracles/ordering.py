@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dovetail.domain.cluster import Cluster
+from tests.oracles.reservations import Running
 from tests.oracles.shapes import Job, open_partitions
 
 WEEK = 604_800.0
+YEAR = 365 * 86_400.0
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,21 @@ class Moment:
     forecast: tuple[float, float, float] = (0.0, 0.0, 0.0)  # its spread, skew and margin
     held: float = 0.0  # seconds: for how long GPUs in use have been held, in the mean
     free_in: float = 0.0  # seconds until they come free
+
+
+def mean_use(
+    now: float, cluster: Cluster, jobs: Sequence[Job], running: Sequence[Running]
+) -> tuple[float, float]:
+    """For how long GPUs in use have been held, and will be by estimate, in whole seconds."""
+    total = held = until = 0.0
+    for each in running:
+        size = jobs[each.row].size(cluster)
+        total += size
+        held += size * math.floor(each.start)
+        until += size * math.floor(min(each.estimated_end, each.start + YEAR))
+    if not running:
+        return 0.0, 0.0
+    return max(0.0, now - held / total), max(0.0, until / total - now)
 
 
 def score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -> float:

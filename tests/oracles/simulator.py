@@ -13,7 +13,7 @@ from dovetail.domain.trace import Trace
 from tests.oracles.eligibility import NEVER, Eligibility
 from tests.oracles.fair_tree import FairTree
 from tests.oracles.limits import Limits
-from tests.oracles.ordering import FairShare, Moment, limits, score
+from tests.oracles.ordering import FairShare, Moment, limits, mean_use, score
 from tests.oracles.outages import Availability
 from tests.oracles.placement import Chunks, place, preference
 from tests.oracles.promises import Ledger, Promise, node_sets
@@ -226,19 +226,6 @@ class Play:
             gpus[account] = gpus.get(account, 0.0) + size
         return gpus
 
-    def mean_use(self, now: float) -> tuple[float, float]:
-        """For how long GPUs in use have been held, and will be by estimate, in whole seconds."""
-        sizes = [self.jobs[job.row].size(self.site.cluster) for job in self.running]
-        if not sizes:
-            return 0.0, 0.0
-        held = [size * math.floor(j.start) for j, size in zip(self.running, sizes, strict=True)]
-        until = [
-            size * math.floor(min(job.estimated_end, job.start + 365 * 86_400.0))
-            for job, size in zip(self.running, sizes, strict=True)
-        ]
-        total = sum(sizes)
-        return max(0.0, now - sum(held) / total), max(0.0, sum(until) / total - now)
-
     def queue(self, now: float) -> list[int]:
         """The waiting jobs, the next one first."""
         shares: Mapping[Any, float] = self.fair_share.shares()
@@ -257,7 +244,7 @@ class Play:
 
     def keep_promises(self, now: float) -> None:
         """One pass of conservative backfilling."""
-        self.in_use = self.mean_use(now)
+        self.in_use = mean_use(now, self.site.cluster, self.jobs, self.running)
         nothing_promised = Ledger(self.site, now, self.running, there=self.there, sets=self.sets)
         out = {
             row
@@ -305,7 +292,7 @@ class Play:
 
     def schedule(self, now: float) -> None:
         """One pass over the queue, without promises that outlive it."""
-        self.in_use = self.mean_use(now)
+        self.in_use = mean_use(now, self.site.cluster, self.jobs, self.running)
         books = Books(self.site, now, self.running, there=self.there)
         held_back: set[Kind] = set()  # kinds of all jobs that did not start
         reserved: set[Kind] = set()  # kinds of all jobs with a reservation
