@@ -32,11 +32,8 @@ from benchmarks.marl_measures import (
     QUEUE,
     Told,
     Windows,
-    loaded_part,
-    most_utilisation,
     on_unseen,
     ratio_over_seeds,
-    under_load,
 )
 from benchmarks.marl_sites import MIXED, PARTITION, SITES, open_site
 from benchmarks.marl_speeds import BY_SPEED
@@ -240,22 +237,19 @@ def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) ->
     blocks: dict[str, Floats] = {}  # [metrics, blocks]
     warm: dict[str, Floats] = {}  # [metrics, windows]
     play = partial(_play, site, windows, first)
-    for name, (row, own, sums, loaded) in zip(
+    for name, (row, own, sums) in zip(
         told, in_forks(play, told.values(), size.workers), strict=True
     ):
         rows[name], blocks[name] = row, own
         warm[name] = sums[:-1] / sums[-1]
         means = zip(METRICS, warm[name].mean(axis=1).tolist(), strict=True)
         rows[name] |= {f"windows_{metric}": mean for metric, mean in means}
-        rows[name]["loaded_utilisation"] = loaded
         _say(f"{draws.spec}: {name}: {rows[name]}")
     best = {by: min(NINE, key=lambda name: rows[name][by]) for by in BESTS}
-    overloaded, _ = loaded_part(site.trace)
     return {
         "choice": chosen,
         "best_of_nine": best,
         "rows": rows,
-        "most_utilisation": most_utilisation(overloaded, site.cluster.total_gpus),
         "against": {
             "unseen": _against(blocks, best.values(), (*METRICS, *QUEUE)),
             "windows": _against(warm, best.values(), METRICS),
@@ -266,8 +260,8 @@ def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) ->
 
 def _play(
     site: Site, windows: Windows, first: int, one: Told
-) -> tuple[dict[str, float], Floats, Floats, float]:
-    return *on_unseen(site, one, first), windows.play(one), under_load(site, one)
+) -> tuple[dict[str, float], Floats, Floats]:
+    return *on_unseen(site, one, first), windows.play(one)
 
 
 def contestants(draws: Draws, chosen: dict[str, Any], trained: dict[str, Path]) -> dict[str, Told]:

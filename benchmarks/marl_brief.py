@@ -27,6 +27,7 @@ RIVALS = {
     "choice": "the choice",
 }
 FIRST = "fcfs@first-available"
+LOADS = RESULT.with_name("marl_loads.json")
 OWN, QUEUE = ("wait", "bsld"), ("queue_wait", "queue_bsld")
 
 MEASURES = {"bsld": "own jobs", "queue_bsld": "all who wait", "whole_bsld": "whole history"}
@@ -89,23 +90,24 @@ def _measured(rows: list[dict[str, float]], policy: str, best: dict[str, str]) -
 
 
 def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """On the tenth and, where more comes than fits, under load."""
+    """On the tenth and, where more comes than fits, from `benchmarks.marl_loads`."""
+    cases = json.loads(LOADS.read_text(encoding="utf-8"))["cases"]
     yield (
         "| history | the choice, tenth | best of nine, tenth | the choice, load 1.2 | the pair, "
         "load 1.2 | FCFS with first-available, load 1.2 | no schedule above |"
     )
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for name, part in parts:
-        rows = part["rows"]
-        pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
-        load = sum(row["loaded_utilisation"] for row in pairs) / len(pairs) if pairs else math.nan
+        rows, loaded = part["rows"], cases[name]["cells"]["recorded, 1.2"]
+        used = {policy: row["utilisation"] for policy, row in loaded["rows"].items()}
+        pairs = [share for policy, share in used.items() if policy.startswith("pair-")]
         cells = (
             rows["choice"]["utilisation"],
             rows[part["best_of_nine"]["queue_bsld"]]["utilisation"],
-            rows["choice"]["loaded_utilisation"],
-            load,
-            rows[FIRST]["loaded_utilisation"],
-            part["most_utilisation"],
+            used["choice"],
+            sum(pairs) / len(pairs) if pairs else math.nan,
+            used[FIRST],
+            loaded["most_utilisation"],
         )
         texts = ("" if math.isnan(cell) else f"{100 * cell:.1f} %" for cell in cells)
         yield f"| {name} | {' | '.join(texts)} |"

@@ -176,13 +176,13 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
     cases = result["cases"].values()
     ours = (("choice", BEST), ("choice", SAF), ("dovetail", BEST), (PAIR, "choice"))
     heads = [f"{name} against {rival}" for name, rival in ours]
-    uses = ("use: FCFS, first-available", "SAF, best-fit", "the choice", PAIR, "no schedule above")
+    uses = ("use: FCFS, first-available", "SAF, best-fit", "the choice", "no schedule above")
     yield f"| arrivals, load | gaps vary by | {' | '.join((*heads, *uses))} |"
     yield f"| --- |{' ---: |' * (1 + len(ours) + len(uses))}"
     for cell in (f"{arrivals}, {load:g}" for arrivals in ARRIVALS for load in LOADS):
         found = [case["cells"][cell] for case in cases]
         varies = [one["variation_of_gaps"] for one in found]
-        shares = [_used(found, name) for name in (FIRST, SAF, "choice", "pair-")]
+        shares = [_used(found, name) for name in (FIRST, SAF, "choice")]
         shares.append([one["most_utilisation"] for one in found])
         texts = [_changes(found, *pair) for pair in ours]
         texts += [f"{100 * np.mean(part):.1f} %" if part else "" for part in shares]

@@ -1,4 +1,4 @@
-"""How policies are measured on the partition: windows in which every job counts, and under load."""
+"""How policies are measured on the partition: on the unseen tenth, and in windows of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from dovetail.agents.charges import charge_blocks
 from dovetail.agents.history import Site
-from dovetail.agents.replays import rearranged
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.schedule import Schedule
@@ -28,9 +27,6 @@ QUEUE = ("queue_wait", "queue_bsld")
 
 BLOCKS = 20
 """Blocks of consecutive jobs of the unseen part."""
-
-OVERLOAD, LOADED = 1.2, 4000
-"""The load, and the last jobs of a history, with which utilisation is measured."""
 
 RESAMPLES = 4000
 
@@ -90,21 +86,6 @@ class Windows:
             found[:-1, at] = measure(schedule, rows).sum(axis=1)
             found[-1, at] = len(rows)
         return found
-
-
-def under_load(site: Site, one: Told) -> float:
-    """Share of the GPUs in use from the first to the last submission, when more comes than fits."""
-    loaded, rows = loaded_part(site.trace)
-    told = one.estimates.take(rows)
-    schedule = Run(loaded, site.cluster, one.policy, told).replay()
-    submit = loaded.jobs.submit
-    return float(busy_share(schedule, np.array([submit[0], submit[-1]]))[0])
-
-
-def loaded_part(trace: Trace) -> tuple[Trace, slice]:
-    rows = slice(max(0, len(trace) - LOADED), len(trace))
-    part = trace.slice(rows.start, rows.stop)
-    return rearranged(part, OVERLOAD / 0.95, seed=0), rows
 
 
 def most_utilisation(trace: Trace, gpus: int) -> float:

@@ -28,18 +28,16 @@ def _site(name: str, kind: str, site: dict[str, Any], part: dict[str, Any]) -> l
         f"{chosen['estimates']}; {site['jobs']:,} jobs at load {size['load']:g}, "
         f"{size['seeds']} seeds (halves {size['half_seeds']}), search of {size['search_epochs']} "
         f"epochs, PPO of {size['epochs']} epochs of {size['episodes']} episodes. Of the nine, "
-        f"{', '.join(f'{name} by {by}' for by, name in part['best_of_nine'].items())} is best. "
-        f"Under load no schedule uses over {100 * part['most_utilisation']:.1f} % of the GPUs.",
+        f"{', '.join(f'{name} by {by}' for by, name in part['best_of_nine'].items())} is best.",
         "",
-        "| policy | wait | bsld | utilisation | wait, windows | bsld, windows | "
-        "utilisation, load 1.2 |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| policy | wait | bsld | utilisation | wait, windows | bsld, windows |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for policy, row in sorted(part["rows"].items()):
         rows.append(
             f"| {policy} | {row['wait']:,.0f} s | {row['bsld']:.2f} | "
             f"{100 * row['utilisation']:.1f} % | {row['windows_wait']:,.0f} s | "
-            f"{row['windows_bsld']:.2f} | {100 * row['loaded_utilisation']:.1f} % |"
+            f"{row['windows_bsld']:.2f} |"
         )
     return [*rows, "", *_against(part), "", *_trainings(part), ""]
 
