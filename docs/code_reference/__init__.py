@@ -24,7 +24,6 @@ PARTS: Registry[Callable[[], str]] = Registry(
         "predictors": policies.predictors,
         "agents": policies.agents,
         "environments": policies.environments,
-        "multi_agent_environments": policies.multi_agent_environments,
         "placers": policies.placers,
         "measures": policies.measures,
         "trace formats": files.trace_formats,

@@ -75,12 +75,9 @@ def agents() -> str:
 
 
 def environments() -> str:
-    return table(("Gymnasium id",), ((code(name),) for name in ENVIRONMENTS))
-
-
-def multi_agent_environments() -> str:
-    rows = ((code(name), code(entry.module)) for name, entry in MULTI_AGENT.items())
-    return table(("environment", "module with `env()` and `parallel_env()`"), rows)
+    one = [(code(name), code(f'gymnasium.make("{name}")')) for name in ENVIRONMENTS]
+    several = [(code(name), code(f"{part.module}.env()")) for name, part in MULTI_AGENT.items()]
+    return table(("environment", "made by"), one + several)
 
 
 def placers() -> str:

@@ -36,7 +36,6 @@ from dovetail.domain.job_groups import SIZES
 from dovetail.domain.objective import Objective
 from dovetail.evaluation.run import Run
 from dovetail.policies.learned.checkpoint import load_checkpoint
-from dovetail.policies.policy import Policy
 from dovetail.policies.trained_objective import trained_objective
 from tests.builders import cluster_of, job, trace_of
 
@@ -229,6 +228,6 @@ def test_utilisation_on_a_cluster_without_gpus_is_that_of_its_cpus() -> None:
     assert span_outcomes(RanJobs.of(schedule), 0.0, 180.0)[2] == pytest.approx(2 * 150 / (4 * 180))
 
 
-def test_the_shipped_policy_says_nothing_of_its_objective() -> None:
-    assert Policy("dovetail").order == "dovetail"
-    assert trained_objective("dovetail") is None
+def test_the_shipped_policy_says_what_it_was_chosen_for_and_a_heuristic_nothing() -> None:
+    assert trained_objective("dovetail") == USUAL
+    assert trained_objective("saf") is None

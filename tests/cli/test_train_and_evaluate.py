@@ -42,7 +42,8 @@ def test_a_policy_is_trained_evaluated_and_used(dovetail: Command, tmp_path: Pat
 
     alone = dovetail(
         "evaluate", model, "synth:helios", *given, "--policies", "saf", "--windows", 0,
-        "--seeds", 1, "--json", result, "--objective", "utilisation", "--promises", "utilisation=0",
+        "--seeds", 1, "--json", result, "--objective", "utilisation",
+        "--promises", "utilisation=20%",
     )  # fmt: skip
     assert alone.code == 0, alone.err
     assert "by the objective utilisation=1: " in alone.out

@@ -13,7 +13,7 @@ def policies() -> None:
     from dovetail.agents.catalogue import AGENTS
     from dovetail.cli.plain import cell
     from dovetail.cli.screen import columns, results
-    from dovetail.envs.catalogue import ENVIRONMENTS
+    from dovetail.envs.catalogue import ENVIRONMENTS, MULTI_AGENT
     from dovetail.policies.ordering import ORDERINGS, SHIPPED_ABOUT, SHIPPED_NAME
     from dovetail.policies.placement import PLACEMENTS
     from dovetail.policies.policy import BACKFILLS
@@ -40,7 +40,10 @@ def policies() -> None:
     environments = columns("gymnasium.make", "class")
     for name, entry in ENVIRONMENTS.items():
         environments.add_row(cell(name), cell(class_name(entry.one)))
-    for table in (orders, places, passing, known, agents, environments):
+    games = columns("of several agents", "module with env() and parallel_env()")
+    for name, game in MULTI_AGENT.items():
+        games.add_row(cell(name), cell(game.module))
+    for table in (orders, places, passing, known, agents, environments, games):
         console.print(table)
         console.print()
 

@@ -43,7 +43,9 @@ def pinned(controller: LiveController, cluster: Cluster, knob: Knob = Knob.NODE)
     for _ in range(5):
         job = cluster.submit(gpus=1, seconds=600)
         controller.cycle()
-        pins = [each for each in controller.journal.past.actions(job) if each.knob is knob]
+        done = controller.journal.past.actions(job)
+        # Refused are those of jobs that have just started.
+        pins = [each for each in done if each.knob is knob and not each.error]
         if pins:
             return job, str(pins[0].after)
         cluster.cancel(job)
