@@ -107,7 +107,7 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return cost * estimate + _score("slurm-multifactor", job, estimate, predicted, at)
         case "slurm-smaller-3" | "slurm-smaller-10":
             cost = (10.0 if name.endswith("10") else 3.0) * 1000.0 / WEEK
-            return cost * (gpus * estimate) + _score(
+            return cost * gpus * estimate + _score(
                 "slurm-multifactor", job, estimate, predicted, at
             )
         case "slurm-as-configured":

@@ -157,7 +157,7 @@ def test_a_second_to_run_costs_what_seconds_of_waiting_give() -> None:
     now = 40.0 + WEEK / 2  # as above; an estimate of 30 s on 4 GPUs
     assert score("slurm-shorter-10", now=now) == 10 * 30 * 1000 / WEEK - 1775.0
     assert score("slurm-shorter-30", now=now) == 30 * 30 * 1000 / WEEK - 1775.0
-    assert score("slurm-smaller-3", now=now) == 3 * 120 * 1000 / WEEK - 1775.0
+    assert score("slurm-smaller-3", now=now) == pytest.approx(3 * 120 * 1000 / WEEK - 1775.0)
 
 
 def test_a_job_waits_for_shorter_ones_only_so_long() -> None:

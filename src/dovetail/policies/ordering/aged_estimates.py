@@ -28,55 +28,35 @@ from dovetail.policies.ordering.as_configured import SlurmSettings, configured_p
 
 
 @scoring
-def _shorter(
+def _usual(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
-        out[i] = p[_COST] * job.estimate - multifactor_priority(p, job, accounts, cluster)
+        second = p[_COSTS] + p[_COSTS + 1] * job.size
+        out[i] = second * job.estimate - multifactor_priority(p, job, accounts, cluster)
 
 
 @scoring
-def _smaller(
+def _at_site(
     p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
     rows: Ints, out: Floats, gate: Floats, keep: Floats,
 ) -> None:  # fmt: skip
     for i in range(len(rows)):
         job = jobs[rows[i]]
-        area = job.size * job.estimate
-        out[i] = p[_COST] * area - multifactor_priority(p, job, accounts, cluster)
+        second = p[_SITE_COSTS] + p[_SITE_COSTS + 1] * job.size
+        out[i] = second * job.estimate - configured_priority(p, job, accounts, cluster)
 
 
-@scoring
-def _shorter_at_site(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats, keep: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        job = jobs[rows[i]]
-        out[i] = p[_SITE_COST] * job.estimate - configured_priority(p, job, accounts, cluster)
-
-
-@scoring
-def _smaller_at_site(
-    p: Floats, jobs: JobRows, accounts: AccountRows, demands: DemandRows, cluster: ClusterRow,
-    rows: Ints, out: Floats, gate: Floats, keep: Floats,
-) -> None:  # fmt: skip
-    for i in range(len(rows)):
-        job = jobs[rows[i]]
-        area = job.size * job.estimate
-        out[i] = p[_SITE_COST] * area - configured_priority(p, job, accounts, cluster)
-
-
-_COST, _SITE_COST = len(fields(MultifactorWeights)), len(fields(SlurmSettings))
-"""Positions of the points that a second costs: behind Slurm's weights."""
+_COSTS, _SITE_COSTS = len(fields(MultifactorWeights)), len(fields(SlurmSettings))
+"""Positions of the points that a second costs, and one of each GPU: behind Slurm's weights."""
 
 
 def slurm_shorter(cost: float) -> Ordering:
     """Slurm's order, in which each second of the estimate counts as so many not yet waited."""
     about = f"Slurm's priority, less what {cost:g} e seconds of waiting give: shorter jobs sooner"
-    return _ordering(f"slurm-shorter-{cost:g}", _shorter, _shorter_at_site, cost, about)
+    return _ordering(f"slurm-shorter-{cost:g}", (cost, 0.0), about)
 
 
 def slurm_smaller(cost: float) -> Ordering:
@@ -84,31 +64,30 @@ def slurm_smaller(cost: float) -> Ordering:
     about = (
         f"Slurm's priority, less what {cost:g} g · e seconds of waiting give: smaller ones sooner"
     )
-    return _ordering(f"slurm-smaller-{cost:g}", _smaller, _smaller_at_site, cost, about)
+    return _ordering(f"slurm-smaller-{cost:g}", (0.0, cost), about)
 
 
-def _ordering(
-    name: str, score: LazyFunction, at_site: LazyFunction, cost: float, about: str
-) -> Ordering:
-    if not (math.isfinite(cost) and cost >= 0):
-        raise ConfigError(f"the cost of a second is {cost}, expected 0 or more")
+def _ordering(name: str, costs: tuple[float, float], about: str) -> Ordering:
+    if not all(math.isfinite(cost) and cost >= 0 for cost in costs):
+        raise ConfigError(f"a second costs {max(costs)}, expected 0 or more")
 
     def ordering(weights: MultifactorWeights | SlurmSettings, score: LazyFunction) -> Ordering:
+        second, gpu_second = (cost * weights.age / weights.max_age for cost in costs)
         return Ordering(
             name,
             score,
             Varies.ALWAYS,  # age ends to grow, and then jobs of other estimates change places
-            parameters={**asdict(weights), "cost": cost * weights.age / weights.max_age},
+            parameters={**asdict(weights), "second": second, "gpu_second": gpu_second},
             half_life=weights.half_life,
             about=about,
         )
 
-    usual = ordering(MultifactorWeights(), score)
+    usual = ordering(MultifactorWeights(), _usual)
 
     def configured(slurm: Mapping[str, str]) -> Ordering:
         settings = SlurmSettings.of(slurm)
         # Where waiting gives no points, nothing can be reckoned in them.
-        return ordering(settings, at_site) if settings.age > 0 else usual
+        return ordering(settings, _at_site) if settings.age > 0 else usual
 
     return replace(usual, at_site=configured)
 
