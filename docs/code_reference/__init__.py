@@ -23,7 +23,7 @@ PARTS: Registry[Callable[[], str]] = Registry(
         "workloads": policies.workloads,
         "agents": policies.agents,
         "environments": policies.environments,
-        "multi_agent_environments": policies.multi_agent_environments,
+        "multi-agent-environments": policies.multi_agent_environments,
         "placers": policies.placers,
         "measures": policies.measures,
         "trace formats": files.trace_formats,
