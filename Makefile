@@ -53,7 +53,7 @@ bench: $(VENV)/.dev  ## measure what the README says about speed
 bench-rltune: $(VENV)/.dev  ## choose, learn and compare on six real traces, hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
 
-bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on four histories, many hours
+bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on five histories, many hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour
