@@ -23,7 +23,6 @@ PARTS: Registry[Callable[[], str]] = Registry(
         "workloads": policies.workloads,
         "agents": policies.agents,
         "environments": policies.environments,
-        "multi-agent-environments": policies.multi_agent_environments,
         "placers": policies.placers,
         "measures": policies.measures,
         "trace formats": files.trace_formats,

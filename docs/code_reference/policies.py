@@ -70,12 +70,13 @@ def agents() -> str:
 
 
 def environments() -> str:
-    return table(("Gymnasium id",), ((code(name),) for name in ENVIRONMENTS))
-
-
-def multi_agent_environments() -> str:
-    rows = ((code(name), code(entry.module)) for name, entry in MULTI_AGENT.items())
-    return table(("environment", "module with `env()` and `parallel_env()`"), rows)
+    """By Gymnasium id; those of several agents by the module that makes them."""
+    rows = [(code(name), code(f'gymnasium.make("{name}")')) for name in ENVIRONMENTS]
+    for name, entry in MULTI_AGENT.items():
+        package, _, module = entry.module.rpartition(".")
+        made = f"{code(f'from {package} import {module}')}, {code(f'{module}.env()')}"
+        rows.append((code(name), f"{made} or {code(f'{module}.parallel_env()')}"))
+    return table(("environment", "made by"), rows)
 
 
 def placers() -> str:
