@@ -19,7 +19,8 @@ QUICK = (
 """What `make bench` measures; before the last one torch must not have been imported."""
 
 LONG = (
-    "shipped", "rltune", "marl", "adlro", "mig", "live_churn", "live_cycle", "live_memory",
+    "shipped", "rltune", "marl", "marl_loads", "marl_headroom", "adlro", "mig",
+    "live_churn", "live_cycle", "live_memory",
     "live_plugin", "slurm", "slurm_promises", "backfill", "fidelity", "replays",
     "prediction", "promises", "node_facts", "planned", "ray_scaling",
 )  # fmt: skip
