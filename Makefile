@@ -51,7 +51,7 @@ bench: $(VENV)/.dev  ## measure what the README says about speed
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run
 
 bench-rltune: $(VENV)/.dev  ## choose, learn and compare on six real traces, hours
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune forward training inference environment lublin
 
 bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on five histories, many hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl marl_loads marl_headroom
