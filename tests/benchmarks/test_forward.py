@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import forward
+from benchmarks.rltune import HEURISTICS
 from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.history import Site
 from dovetail.domain.cluster import Cluster
@@ -33,7 +34,7 @@ def test_where_nobody_waits_it_is_the_usual_order() -> None:
 
 
 def test_best_of_all_is_another_for_each_measure() -> None:
-    figures = {name: [900.0, 5.0] for name in forward.HEURISTICS}
+    figures = {name: [900.0, 5.0] for name in HEURISTICS}
     figures |= {"choice": [540.0, 4.0], "sjf": [240.0, 5.0], "fcfs": [900.0, 2.0]}
     wait, bsld = forward.compared(figures, "best of these")
     assert wait == pytest.approx(math.log(600 / 300))
@@ -43,7 +44,7 @@ def test_best_of_all_is_another_for_each_measure() -> None:
 
 def test_a_row_for_each_trace_and_one_with_intervals() -> None:
     def tenth(choice: float) -> dict[str, Any]:
-        names = (*forward.HEURISTICS, "exact", "median")
+        names = (*HEURISTICS, "exact", "median")
         figures = {name: [940.0, 10.0] for name in names} | {"choice": [choice, 10.0]}
         return {"tenth": 5, "choice": "saf@best-fit", "figures": figures}
 
