@@ -5,8 +5,9 @@ come a second later can make it twice as good or bad. So each of the last six te
 what was chosen on the weeks before it alone, over four draws of arrivals.
 
 python -m benchmarks.run forward       # half an hour; each trace is kept as it is finished
-python -m benchmarks.forward ricc      # one trace
-python -m benchmarks.forward           # the tables from the result
+python -m benchmarks.forward ricc               # one trace
+python -m benchmarks.forward ricc evolution     # and what evolution learns from the choice on
+python -m benchmarks.forward                    # the tables from the result
 """
 
 from __future__ import annotations
@@ -22,14 +23,21 @@ import numpy as np
 
 from benchmarks.forecasts import stored_forecast
 from benchmarks.rltune import HEURISTICS, MEDIAN, WORKLOADS, open_site
-from benchmarks.rltune_arms import say
+from benchmarks.rltune_arms import say, train_arm, ungated
 from dovetail.agents.choice.candidates import PolicyCandidate, reference, usual
-from dovetail.agents.choice.cells import CellConfig, SiteHistory, choice_cells, number_cells
-from dovetail.agents.choice.halving import NoQueueError, choose
+from dovetail.agents.choice.cells import (
+    CellConfig,
+    SiteHistory,
+    choice_cells,
+    number_cells,
+    open_history,
+)
+from dovetail.agents.choice.halving import NoQueueError, PolicyChoice, choose
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
-from dovetail.agents.replays import ReplayCell, measure_own, rearranged
+from dovetail.agents.replays import Contestant, ReplayCell, measure_own, rearranged
 from dovetail.domain.jobs import Floats
+from dovetail.policies.learned.checkpoint import load_checkpoint
 from dovetail.prediction.distribution import Distribution
 
 RESULT = Path(__file__).parent / "results" / "forward.json"
@@ -45,41 +53,54 @@ CALM = 60.0
 RESAMPLED = 10_000
 
 
-def run(traces: Iterable[str] = WORKLOADS) -> dict[str, Any]:
+def run(traces: Iterable[str] = WORKLOADS, arms: Sequence[str] = ()) -> dict[str, Any]:
     """Measure the traces that are missing; remove a trace from the result to measure it again."""
     for name in traces:
-        if name not in _kept():
-            found = {**_kept(), name: measure_trace(open_site(name))}
+        if not _finished(name, arms):
+            found = {**_kept(), name: measure_trace(open_site(name), arms)}
             text = json.dumps({"traces": found}, indent=1, sort_keys=True)
             RESULT.write_text(text + "\n", encoding="utf-8")
     return {"traces": _kept()}
 
 
-def measure_trace(site: Site) -> list[dict[str, Any]]:
-    """What was chosen before each tenth, and how everybody fared in it."""
+def measure_trace(site: Site, arms: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """What was chosen and learned before each tenth, and how everybody fared in it."""
     trace, forecast = site.trace, stored_forecast(site.trace, "mixture")
     replays = Replays(site, forecast)
     plain = Replays(site, stored_forecast(site.trace, "median"))
     tenths = []
     for tenth in TENTHS:
-        chosen = choose_before(site, forecast, len(trace) * tenth // 10)
+        before, history = open_before(site, forecast, len(trace) * tenth // 10)
+        chosen = choose_before(history)
         say(f"{trace.name}: {chosen} for tenth {tenth + 1}")
         order, place = chosen.order, chosen.placement
-        figures = {"choice": replays.of(chosen)[tenth]} | {
-            name: replays.of(PolicyCandidate(name, usual("predicted"), "best-fit"))[tenth]
-            for name in HEURISTICS
+        figures = {
+            "choice": replays.of(chosen)[tenth],
+            "exact": replays.of(PolicyCandidate(order, "exact", place))[tenth],
+            "median": plain.of(PolicyCandidate(order, MEDIAN, place))[tenth],
         }
-        figures["exact"] = replays.of(PolicyCandidate(order, "exact", place))[tenth]
-        figures["median"] = plain.of(PolicyCandidate(order, MEDIAN, place))[tenth]
-        tenths.append({"tenth": tenth + 1, "choice": str(chosen), "figures": figures})
+        for name in HEURISTICS:
+            rival = PolicyCandidate(name, usual("predicted"), "best-fit")
+            figures[name] = replays.of(rival)[tenth]
+        gates = {}
+        for arm in arms:
+            folder = train_arm(arm, 0, before, history, PolicyChoice(chosen, ()).facts())
+            figures[arm] = replays.play(load_checkpoint(ungated(folder)))[tenth]
+            gates[arm] = load_checkpoint(folder).card["gate"]
+        found = {"tenth": tenth + 1, "choice": str(chosen), "figures": figures, "gates": gates}
+        tenths.append(found)
     return tenths
 
 
-def choose_before(site: Site, forecast: Distribution, row: int) -> PolicyCandidate:
-    """As `dovetail train --agent choice` chooses, on the jobs before this row."""
-    rows = slice(0, row)
-    known = SiteHistory(site, site.trace.slice(0, row), forecast.take(rows), 0, 0)
-    cells = list(choice_cells(known, CellConfig("predicted")))
+def open_before(site: Site, forecast: Distribution, row: int) -> tuple[Site, SiteHistory]:
+    """The history up to a row as a training opens it, which leaves a last tenth alone."""
+    before = Site(site.trace.slice(0, row * 10 // 9), site.cluster)
+    return before, open_history(before, "predicted", forecast)
+
+
+def choose_before(history: SiteHistory) -> PolicyCandidate:
+    """As `dovetail train --agent choice` chooses."""
+    cells = list(choice_cells(history, CellConfig("predicted")))
     try:
         with LocalPlayers(cells) as players:
             return choose(number_cells([cells]), "predicted", players).best
@@ -98,10 +119,14 @@ class Replays:
 
     def of(self, candidate: PolicyCandidate) -> list[list[float]]:
         if candidate not in self._found:
-            schedules = [draw.replay(candidate) for draw in self.draws]
-            own: Floats = np.mean([measure_own(one, 0, 10) for one in schedules], axis=0)
-            self._found[candidate] = own.T.round(3).tolist()
+            self._found[candidate] = self.play(candidate)
         return self._found[candidate]
+
+    def play(self, contestant: Contestant) -> list[list[float]]:
+        schedules = [draw.replay(contestant) for draw in self.draws]
+        own: Floats = np.mean([measure_own(one, 0, 10) for one in schedules], axis=0)
+        figures: list[list[float]] = own.T.round(3).tolist()
+        return figures
 
 
 def tables(traces: dict[str, list[dict[str, Any]]]) -> list[str]:
@@ -128,9 +153,11 @@ def _cell(traces: Sequence[list[dict[str, Any]]], rival: str, tell: Callable[[Fl
     return "; ".join(tell(logs[..., column]) for column in (0, 1))
 
 
-def compared(figures: dict[str, list[float]], rival: str) -> tuple[float, float]:
-    """Logarithms of the choice's wait and slowdown over the rival's."""
-    wait, bsld = figures["choice"]
+def compared(
+    figures: dict[str, list[float]], rival: str, own: str = "choice"
+) -> tuple[float, float]:
+    """Logarithms of our wait and slowdown over the rival's."""
+    wait, bsld = figures[own]
     if rival == "best of these":  # in hindsight, for each tenth and each measure another
         others = [figures[name] for name in HEURISTICS]
         their_wait, their_bsld = (min(values) for values in zip(*others, strict=True))
@@ -152,6 +179,33 @@ def _interval(logs: Floats) -> str:
     return f"{_mean(logs)} [{100 * low:+.0f}, {100 * high:+.0f}]"
 
 
+def learned(traces: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """What was learned from the choice on, whatever the gate said of it, against the choice."""
+    lines = ["| trace | arm | wait; slowdown | worst tenth | passed the gate | these |",
+             "| --- | --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
+    for name in [name for name in WORKLOADS if name in traces]:
+        for arm in traces[name][0].get("gates", ()):
+            logs = [compared(one["figures"], "choice", arm) for one in traces[name]]
+            passed = [
+                log for log, one in zip(logs, traces[name], strict=True)
+                if one["gates"][arm]["passed"]
+            ]  # fmt: skip
+            cells = [_both(np.mean(logs, axis=0)), _both(max(logs, key=sum))]
+            cells += [f"{len(passed)} of {len(logs)}"]
+            cells += [_both(np.mean(passed, axis=0)) if passed else ""]
+            lines.append(f"| {name} | {arm} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _both(logs: Sequence[float]) -> str:
+    return "; ".join(f"{math.expm1(value):+.0%}" for value in logs)
+
+
+def _finished(name: str, arms: Sequence[str]) -> bool:
+    kept = _kept().get(name)
+    return kept is not None and all(set(arms) <= one.get("gates", {}).keys() for one in kept)
+
+
 def _kept() -> dict[str, list[dict[str, Any]]]:
     if not RESULT.exists():
         return {}
@@ -161,5 +215,5 @@ def _kept() -> dict[str, list[dict[str, Any]]]:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        run(sys.argv[1].split(","))
-    print("\n".join(tables(_kept())))
+        run(sys.argv[1].split(","), sys.argv[2].split(",") if sys.argv[2:] else ())
+    print("\n".join(tables(_kept()) + learned(_kept())))

@@ -18,19 +18,22 @@ from dovetail.prediction import predict
 from dovetail.traces.synthetic import WORKLOADS, synthesize
 
 TRACE = synthesize(WORKLOADS["helios"], jobs=3_000, seed=1, load=1.0, cluster_gpus=64)
+FORECAST = predict(TRACE.jobs, "median")
 SITE = Site(TRACE, Cluster.parse("8x8:v100"))
 
 
 def test_a_choice_knows_nothing_of_what_comes_after() -> None:
-    forecast = predict(TRACE.jobs, "median")
-    whole = forward.choose_before(SITE, forecast, 1_500)
-    before = Site(TRACE.slice(0, 1_500), SITE.cluster)
-    assert whole == forward.choose_before(before, forecast.take(slice(0, 1_500)), 1_500)
+    before, history = forward.open_before(SITE, FORECAST, 1_800)
+    assert len(before.trace) == 2_000  # its last tenth, which no training reads, is not reached
+    assert len(history.trace) == 1_800
+    assert history.forecast is not None
+    assert len(history.forecast.mean) == 1_800
 
 
 def test_where_nobody_waits_it_is_the_usual_order() -> None:
     idle = Site(TRACE, Cluster.parse("1000x8:v100"))
-    assert str(forward.choose_before(idle, predict(TRACE.jobs, "median"), 1_500)).startswith("saf@")
+    _, history = forward.open_before(idle, FORECAST, 1_800)
+    assert forward.choose_before(history).order == "saf"
 
 
 def test_best_of_all_is_another_for_each_measure() -> None:
@@ -60,7 +63,7 @@ def test_a_trace_that_is_kept_is_not_measured_again(
 ) -> None:
     measured: list[str] = []
 
-    def measure(site: str) -> list[dict[str, Any]]:
+    def measure(site: str, arms: tuple[str, ...]) -> list[dict[str, Any]]:
         measured.append(site)
         return []
 
@@ -73,7 +76,7 @@ def test_a_trace_that_is_kept_is_not_measured_again(
 
 
 def test_replays_give_every_tenth_of_alldraws() -> None:
-    replays = forward.Replays(SITE, predict(TRACE.jobs, "median"))
+    replays = forward.Replays(SITE, FORECAST)
     fcfs = PolicyCandidate("fcfs", "exact", "best-fit")
     found, recorded = replays.of(fcfs), replays.draws[0].replay(fcfs)
     assert np.shape(found) == (10, 2)
