@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,9 @@ def run(traces: Iterable[str] = WORKLOADS, arms: Sequence[str] = ()) -> dict[str
     """Measure the traces that are missing; remove a trace from the result to measure it again."""
     for name in traces:
         if not _finished(name, arms):
-            found = {**_kept(), name: measure_trace(open_site(name), arms)}
-            text = json.dumps({"traces": found}, indent=1, sort_keys=True)
+            found = measure_trace(open_site(name), arms)
+            kept = {**_kept(), name: found}  # read only now: another process may have added some
+            text = json.dumps({"traces": kept}, indent=1, sort_keys=True)
             RESULT.write_text(text + "\n", encoding="utf-8")
     return {"traces": _kept()}
 
@@ -138,9 +140,10 @@ def tables(traces: dict[str, list[dict[str, Any]]]) -> list[str]:
     ]
     for name in [name for name in WORKLOADS if name in traces]:
         tenths = traces[name]
-        kinds = dict.fromkeys(one["choice"] for one in tenths)
+        kinds = Counter(one["choice"].partition("@")[0] for one in tenths).most_common()
+        chosen = ", ".join(f"{order} {times}" for order, times in kinds)
         cells = [_cell([tenths], rival, _mean) for rival in rivals]
-        lines.append(f"| {name} | {', '.join(kinds)} | " + " | ".join(cells) + " |")
+        lines.append(f"| {name} | {chosen} | " + " | ".join(cells) + " |")
     cells = [_cell(list(traces.values()), rival, _interval) for rival in rivals]
     return [*lines, "| all | | " + " | ".join(cells) + " |", ""]
 

@@ -52,8 +52,8 @@ def test_a_row_for_each_trace_and_one_with_intervals() -> None:
         return {"tenth": 5, "choice": "saf@best-fit", "figures": figures}
 
     rows = forward.tables({"pai": [tenth(440.0)] * 2, "kth": [tenth(940.0), tenth(440.0)]})
-    assert rows[2].startswith("| kth | saf@best-fit | -29%; +0% |")
-    assert rows[3].startswith("| pai | saf@best-fit | -50%; +0% |")
+    assert rows[2].startswith("| kth | saf 2 | -29%; +0% |")
+    assert rows[3].startswith("| pai | saf 2 | -50%; +0% |")
     # Two traces count alike: the mean of 0.35 and 0.69; within kth either half can be drawn alone.
     assert "| -41% [-50, -29]; +0% [+0, +0] |" in rows[4]
 
