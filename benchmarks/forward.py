@@ -57,7 +57,7 @@ RESAMPLED = 10_000
 def run(traces: Iterable[str] = WORKLOADS, arms: Sequence[str] = ()) -> dict[str, Any]:
     """Measure the traces that are missing; remove a trace from the result to measure it again."""
     for name in traces:
-        if not _finished(name, arms):
+        if not _has(_kept().get(name), arms):
             found = measure_trace(open_site(name), arms)
             kept = {**_kept(), name: found}  # read only now: another process may have added some
             text = json.dumps({"traces": kept}, indent=1, sort_keys=True)
@@ -153,6 +153,10 @@ def _cell(traces: Sequence[list[dict[str, Any]]], rival: str, tell: Callable[[Fl
     logs = np.array(
         [[compared(one["figures"], rival) for one in tenths] for tenths in traces], np.float64
     )
+    return _both(logs, tell)
+
+
+def _both(logs: Floats, tell: Callable[[Floats], str]) -> str:
     return "; ".join(tell(logs[..., column]) for column in (0, 1))
 
 
@@ -182,31 +186,35 @@ def _interval(logs: Floats) -> str:
     return f"{_mean(logs)} [{100 * low:+.0f}, {100 * high:+.0f}]"
 
 
-def learned(traces: dict[str, list[dict[str, Any]]]) -> list[str]:
+def learned(traces: dict[str, list[dict[str, Any]]], arm: str = "evolution") -> list[str]:
     """What was learned from the choice on, whatever the gate said of it, against the choice."""
-    lines = ["| trace | arm | wait; slowdown | worst tenth | passed the gate | these |",
-             "| --- | --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
-    for name in [name for name in WORKLOADS if name in traces]:
-        for arm in traces[name][0].get("gates", ()):
-            logs = [compared(one["figures"], "choice", arm) for one in traces[name]]
-            passed = [
-                log for log, one in zip(logs, traces[name], strict=True)
-                if one["gates"][arm]["passed"]
-            ]  # fmt: skip
-            cells = [_both(np.mean(logs, axis=0)), _both(max(logs, key=sum))]
-            cells += [f"{len(passed)} of {len(logs)}"]
-            cells += [_both(np.mean(passed, axis=0)) if passed else ""]
-            lines.append(f"| {name} | {arm} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
+    lines = [
+        f"| trace | {arm} | its worst tenth | passed the gate | those that passed | written |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    known = {name: traces[name] for name in WORKLOADS if _has(traces.get(name), [arm])}
+    if not known:
+        return []
+    logs = np.array(
+        [[compared(one["figures"], "choice", arm) for one in tenths] for tenths in known.values()]
+    )
+    passed = np.array(
+        [[one["gates"][arm]["passed"] for one in tenths] for tenths in known.values()]
+    )
+    written = np.where(passed[..., None], logs, 0.0)
+    for at, name in enumerate(known):
+        worst = logs[at, logs[at].sum(axis=1).argmax()]
+        cells = [_both(logs[at], _mean), _both(worst[None], _mean)]
+        cells += [f"{passed[at].sum()} of {len(passed[at])}"]
+        cells += [_both(logs[at, passed[at]], _mean) if passed[at].any() else ""]
+        lines.append(f"| {name} | {' | '.join(cells)} | {_both(written[at], _mean)} |")
+    cells = [_both(logs, _interval), "", f"{passed.sum()} of {passed.size}", ""]
+    return [*lines, f"| all | {' | '.join(cells)} | {_both(written, _interval)} |", ""]
 
 
-def _both(logs: Sequence[float]) -> str:
-    return "; ".join(f"{math.expm1(value):+.0%}" for value in logs)
-
-
-def _finished(name: str, arms: Sequence[str]) -> bool:
-    kept = _kept().get(name)
-    return kept is not None and all(set(arms) <= one.get("gates", {}).keys() for one in kept)
+def _has(tenths: list[dict[str, Any]] | None, arms: Sequence[str]) -> bool:
+    """Whether a trace is measured, and with these arms."""
+    return bool(tenths) and all(set(arms) <= one.get("gates", {}).keys() for one in tenths or ())
 
 
 def _kept() -> dict[str, list[dict[str, Any]]]:
