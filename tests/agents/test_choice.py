@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.agents.aim import AHEAD
+from dovetail.agents.aim import CHOSEN_AHEAD
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import (
     BETWEEN,
@@ -63,14 +63,20 @@ def test_cells_hold_the_validation_part_after_what_came_before() -> None:
         assert np.array_equal(cell.trace.jobs.run, TRACE.jobs.run[800:1400])
 
 
-def test_a_choice_also_rests_on_weeks_before_the_validation_part() -> None:
+def test_a_choice_rests_on_all_that_is_known_once_predictions_have_settled() -> None:
     history = open_history(HERE, "exact")
-    recent, before = CellConfig("exact").loads, CellConfig("exact").windows
     found = list(choice_cells(history, CellConfig("exact")))
-    assert len(found) == len(recent) + before
-    ends = [int(np.flatnonzero(TRACE.jobs.ids == cell.trace.jobs.ids[-1])[0]) for cell in found]
-    assert ends == [1799] * 3 + [559, 906, 1252, 1599]  # settled: a fifth of what is known
-    assert {len(cell.trace) - cell.first for cell in found} == {200}
+    assert [(len(one.trace), one.first, one.blocks) for one in found] == [(1800, 360, 5)] * 4
+    assert len({one.trace.jobs.submit[-1] for one in found}) == 4  # each arrives otherwise
+    spans = [float(np.ptp(one.trace.jobs.submit)) for one in found]
+    assert spans[2] < spans[0] < spans[1]  # loads of 1.1, 1 and 0.9
+
+
+def test_of_a_long_history_its_last_jobs_are_chosen_on() -> None:
+    history = open_history(HERE, "exact")
+    (found,) = choice_cells(history, CellConfig("exact", longest=50, draws=1))
+    assert (len(found.trace) - found.first, found.first) == (400, 100)
+    assert found.trace.jobs.ids[-1] == TRACE.jobs.ids[1799]
 
 
 def test_another_load_changes_arrivals_alone() -> None:
@@ -113,7 +119,7 @@ def test_the_choice_is_saf_unless_a_candidate_is_clearly_ahead_of_it() -> None:
     with LocalPlayers(found) as players:
         choice = choose(numbers, "exact", players)
     gains = [score.gain for _, score in choice.table]
-    clearly = gains[0] <= -AHEAD
+    clearly = gains[0] <= -CHOSEN_AHEAD
     assert choice.best == (choice.table[0][0] if clearly else reference("exact"))
     assert gains == sorted(gains)
     assert gains[0] <= 0.0

@@ -1,7 +1,7 @@
 """Choose by halving: many candidates on few cells, the better ones on all of them.
 
 history = open_history(Site(trace, cluster), "predicted")
-cells = list(validation_cells(history, CellConfig("predicted")))
+cells = list(choice_cells(history, CellConfig("predicted")))
 with LocalPlayers(cells) as players:
     choice = choose(number_cells([cells]), "predicted", players)
 choice.best                  # PolicyCandidate(order="saf", estimates="predicted:...", ...)
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.aim import USUAL, clear_lead
+from dovetail.agents.aim import USUAL, chosen_lead, clear_lead
 from dovetail.agents.choice.candidates import (
     PolicyCandidate,
     beliefs,
@@ -43,7 +43,7 @@ FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
 
 
-EARLY = 3
+EARLY = 2
 """Cells that candidates are first played on, at least one of each site."""
 
 
@@ -188,7 +188,7 @@ def choose(
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
     usual = [one for one in ranked if one in plain_orders]
     plain = race.rival if race.rival in usual else usual[0]  # SAF may break a promise
-    clearly = table[0][1].gain <= -clear_lead(aim)  # scores are against the reference
+    clearly = table[0][1].gain <= -chosen_lead(aim)  # scores are against the reference
     return PolicyChoice(ranked[0] if clearly else plain, table)
 
 
