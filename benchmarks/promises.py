@@ -4,10 +4,10 @@
 
 Each history is halved in time. On the earlier half the order is chosen that gains most while no
 size class's 95th percentile of waits is more than 5 % worse than under Slurm's own order, half of
-what is promised; the later half says what became of that. One replay does not tell: a class of a few dozen jobs hangs on
-a few of them. So each is replayed `DRAWS` times, with run times that differ by 1 %, and waits are
-counted over all; how far Slurm's own order is from itself in these is shown beside it. Predicted
-run times, as the daemon has them; EASY.
+what is promised; the later half says what became of that. One replay does not tell: a class of a
+few dozen jobs hangs on a few of them. So each is replayed `DRAWS` times, with run times that differ
+by 1 %, and waits are counted over all; how far Slurm's own order is from itself in these is shown
+beside it. Predicted run times, as the daemon has them; EASY.
 """
 
 from __future__ import annotations

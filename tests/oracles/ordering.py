@@ -113,8 +113,8 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
         _, what, cost, *hours = name.split("-")
         size = gpus if what == "smaller" else 1.0
         left = max(0.0, 1.0 - wait / 3600.0 / float(hours[0][:-1])) if hours else 1.0
-        points = left * float(cost) * 1000.0 / WEEK * size * estimate
-        return points + _score("slurm-multifactor", job, estimate, predicted, at)
+        paid = left * float(cost) * 1000.0 / WEEK * size * estimate
+        return paid + _score("slurm-multifactor", job, estimate, predicted, at)
     raise ValueError(f"no formula for {name!r}")
 
 

@@ -20,10 +20,10 @@ from dovetail.live.journal.records import EndedRun
 from dovetail.live.model.mode import Mode
 from dovetail.live.model.site import SiteSettings
 from dovetail.live.twin.comparison import compare_with_twin
-from dovetail.live.twin.order import Order, order_of, slurm_order
+from dovetail.live.twin.order import Order, slurm_order
 from dovetail.live.twin.unfinished import UsualRun, unfinished_runs
 from dovetail.live.twin.watch import MOST_BIAS, bias_of
-from dovetail.policies.policy import Policy, policy_named
+from dovetail.policies.policy import policy_named
 from dovetail.prediction import HISTORY
 from dovetail.simulator import simulate
 from dovetail.simulator.priority_points import priority_points
@@ -242,7 +242,7 @@ def test_the_twins_order_near_slurms_goes_by_the_sites_weights() -> None:
     jobs = JobColumns(
         submit=[0.0, 10.0, 10.0], run=limit, gpus=[8, 8, 1], limit=limit, user=["ada"] * 3
     ).build()
-    order = order_of(Policy("slurm-shorter-10"))
+    order = Order(*policy_named("slurm-shorter-10"))
 
     def second(site: SiteSettings) -> int:
         cluster = site.added_to(Cluster.parse("1x8"))
