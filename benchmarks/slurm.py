@@ -6,8 +6,9 @@
 Two P100 nodes with four GPUs, two K80 nodes with two, one M40 node with one; 500 jobs that arrive
 while others run (1,024 in the published experiment). One run is Slurm 22.05 with
 `priority/multifactor` and equal weights, the daemon in shadow mode beside it; another has it in
-active mode, order alone; a third has promises to size classes on, a fourth an order near Slurm's own
-that needs no guardrail to keep them. All happen at once, in faster time: about five minutes. Beside the real figures stand the simulator's, and how far off they are.
+active mode, order alone; a third has promises to size classes on; a fourth an order near Slurm's
+own, which has to keep them by itself. All happen at once, in faster time: about five minutes.
+Beside the real figures stand the simulator's, and how far off they are.
 """
 
 from __future__ import annotations
