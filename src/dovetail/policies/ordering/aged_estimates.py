@@ -169,9 +169,10 @@ def _settings_told(name: str, slurm: Mapping[str, str]) -> SlurmSettings:
 NEAR_SLURM = (
     slurm_shorter(10.0),
     slurm_shorter(30.0),
+    slurm_shorter(300.0),
     slurm_smaller(3.0),
     slurm_shorter(100.0, hours=12.0),
-    slurm_shorter(100.0, hours=48.0),
+    slurm_shorter(100.0, hours=168.0),
     slurm_smaller(30.0, hours=6.0),
     slurm_smaller(100.0, hours=2.0),
     slurm_smaller(100.0, hours=24.0),
