@@ -255,9 +255,9 @@ def test_where_there_is_no_priority_to_start_from_nothing_is_decided_and_none_st
     cluster, _ = full_cluster([50, 20])
     backend = AgeingBackend(cluster)
     backend.weight = weight
-    wanted = {"policy": "slurm-shorter-10", "act": ActConfig(knob=knob)}
-    with steering_in_memory(backend, tmp_path, **wanted) as controller:
+    wanted = memory_config(tmp_path, policy="slurm-shorter-10", act=ActConfig(knob=knob))
+    with steering_in_memory(backend, tmp_path, policy=wanted.policy, act=wanted.act) as controller:
         assert said in controller.cycle().sentence
     assert backend.sent == []
     with pytest.raises(ConfigError, match=said):
-        Daemon(memory_config(tmp_path / "other", **wanted), backend=backend).run(1)
+        Daemon(wanted, backend=backend).run(1)
