@@ -279,6 +279,30 @@ def test_a_choice_that_breaks_a_promise_is_none() -> None:
     assert not between & {one for one, _ in free.table}
 
 
+def test_a_choice_uses_up_half_of_a_promise_at_most() -> None:
+    found = cells()
+    numbers = number_cells([found[:3], found[3:]])
+    with LocalPlayers(found) as players:
+        free = choose(numbers, "exact", players)
+        slurm = replace(free.best, order="slurm-multifactor")
+
+        def tail(candidate: PolicyCandidate) -> float:
+            pairs = [
+                (players.play([(n, candidate)])[0], players.play([(n, slurm)])[0])
+                for site in numbers
+                for n in site.numbers
+            ]
+            return mean_score([ours.against(theirs) for ours, theirs in pairs]).worst_tail
+
+        tails = {one: tail(one) for one, _ in free.table}
+        payer = min((one for one in tails if tails[one] > 0.0), key=tails.__getitem__)
+        promised = 1.5 * math.expm1(tails[payer])  # kept, with less than half of it left
+        bound = choose(numbers, "exact", players, promised=promised)
+        ample = choose(numbers, "exact", players, promised=2.0 * promised)
+    assert payer not in {one for one, _ in bound.table}
+    assert payer in {one for one, _ in ample.table}
+
+
 @pytest.mark.parametrize("text", ["user_mean=0.1", "utilisation=0", "size_mean=5%", "nonsense"])
 def test_a_training_refuses_promises_that_it_cannot_keep(text: str) -> None:
     with pytest.raises(ConfigError, match="promise"):

@@ -43,6 +43,10 @@ FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
 
 
+MARGIN = 0.5
+"""The part of what is promised that a candidate may use up here: on the next part of a history it
+is more (docs/decisions/0109)."""
+
 EARLY = 2
 """Cells that candidates are first played on, at least one of each site."""
 
@@ -167,8 +171,8 @@ def choose(
     """The best candidate by what is aimed at; `players` hold the cells.
 
     promised: by what part a size class's 95th percentile may grow against Slurm's own order. It is
-    a constraint: who breaks it is no candidate, however short the mean wait; Slurm's order never
-    does.
+    a constraint: who uses up more than `MARGIN` of it is no candidate, however short the mean wait;
+    Slurm's order never does.
     """
     race = _Race(cells, players, reference(estimates), report, aim)
     everywhere = [number for site in cells for number in site.numbers]
@@ -183,7 +187,7 @@ def choose(
     plain_orders = set(heuristics(estimates))
     if not math.isinf(promised):
         plain_orders.update(others)
-        kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(promised)]
+        kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(MARGIN * promised)]
         ranked = kept if slurm in kept else [*kept, slurm]
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
     usual = [one for one in ranked if one in plain_orders]
