@@ -13,8 +13,10 @@ import pytest
 
 from dovetail.agents.aim import AHEAD
 from dovetail.agents.catalogue import ChoiceConfig
+from dovetail.agents.choice.by_speed import placements_for
 from dovetail.agents.choice.candidates import (
     BETWEEN,
+    PLACEMENT,
     PolicyCandidate,
     orders,
     reference,
@@ -142,7 +144,11 @@ class Told(LocalPlayers):
 
     def play_each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Measured]]:
         for number, (_, candidate) in enumerate(tasks):
-            told = self.waits.get(candidate.estimates) or self.waits.get(candidate.order)
+            told = (
+                self.waits.get(candidate.estimates)
+                or self.waits.get(f"{candidate.order}@{candidate.placement}")
+                or self.waits.get(candidate.order)
+            )
             blocks = np.log(np.tile(told or [50_000.0] * 4, (2, 1)))
             yield number, Measured(blocks, blocks, np.full(len(SIZES), np.nan))
 
@@ -277,3 +283,23 @@ def test_a_choice_that_breaks_a_promise_is_none() -> None:
 def test_a_training_refuses_promises_that_it_cannot_keep(text: str) -> None:
     with pytest.raises(ConfigError, match="promise"):
         ChoiceConfig(promises=text)
+
+
+def test_placements_that_know_speeds_are_candidates_only_where_speeds_depend_on_the_kind() -> None:
+    plain = cluster_of("1x8:v100,1x8:t4")
+    kinds = replace(plain, kind_speed={"vision": {"t4": 0.5}})
+    alike = replace(plain, kind_speed={"vision": {"v100": 1.0, "t4": 1.0}})
+    vision = Site(trace_of(job(0, kind="vision")), kinds)
+    for cluster in (plain, alike, replace(plain, speed={"t4": 0.5})):
+        assert placements_for([Site(vision.trace, cluster)]) == PLACEMENT
+    assert placements_for([vision]) == ("suited", *PLACEMENT)
+    trained = Site(trace_of(job(0, kind="training")), kinds)  # a kind in the table
+    assert placements_for([vision, trained]) == ("suited", *PLACEMENT, "gpu-affinity")
+
+
+def test_where_nothing_is_clearly_ahead_saf_is_chosen_with_the_usual_placement_there() -> None:
+    one, both = number_cells([[cells()[0]]]), ("suited", "lifetime")
+    for other, kept in ((950.0, "suited"), (500.0, "lifetime")):
+        waits = Told({"saf@suited": [1000.0] * 4, "saf@lifetime": [other] * 4})
+        best = choose(one, "exact", waits, placements=both).best
+        assert (best.order, best.placement) == ("saf", kept)
