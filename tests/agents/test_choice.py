@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.agents.aim import AHEAD
+from dovetail.agents.aim import AHEAD, aim_of
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.by_speed import placements_for
 from dovetail.agents.choice.candidates import (
@@ -29,6 +29,7 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
+from dovetail.agents.choice.for_slowdown import slowdown_orders
 from dovetail.agents.choice.halving import choose, choose_limits
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers, Task
@@ -303,3 +304,25 @@ def test_where_nothing_is_clearly_ahead_saf_is_chosen_with_the_usual_placement_t
         waits = Told({"saf@suited": [1000.0] * 4, "saf@lifetime": [other] * 4})
         best = choose(one, "exact", waits, placements=both).best
         assert (best.order, best.placement) == ("saf", kept)
+
+
+def test_all_that_is_known_may_be_chosen_on_instead_of_parts_of_it() -> None:
+    history = open_history(HERE, "exact")
+    found = list(choice_cells(history, CellConfig("exact", whole=4)))
+    assert [len(cell.trace) for cell in found] == [1800] * 4
+    assert {cell.first for cell in found} == {360}  # a fifth, in which predictions settle
+    spans = [float(np.ptp(cell.trace.jobs.submit)) for cell in found]
+    assert spans[0] == pytest.approx(spans[2] * 1.1 / 0.9, rel=0.05)  # loads in turn
+    assert spans[0] != spans[3]
+    with pytest.raises(ConfigError, match="whole is -1"):
+        CellConfig(whole=-1)
+
+
+def test_orders_that_age_are_candidates_only_where_slowdown_is_wanted_most() -> None:
+    assert list(slowdown_orders("exact", aim_of("wait=1,slowdown=1"))) == []
+    found = list(slowdown_orders("predicted", aim_of("slowdown")))
+    assert len(set(found)) == len(found) == 24
+    waits = Told({"saf": [1000.0] * 4, "sjf-aged": [500.0] * 4})
+    one = number_cells([[cells()[0]]])
+    assert choose(one, "exact", waits).best.order == "saf"
+    assert choose(one, "exact", waits, aim=aim_of("slowdown")).best.order == "sjf-aged"

@@ -80,6 +80,13 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return gpus * math.sqrt(gpus) * estimate
         case "saf-2":
             return gpus * gpus * estimate
+        case "sjf-wide":
+            return estimate / math.sqrt(math.sqrt(gpus))
+        case "sjf-aged" | "sjf-aged-wide":
+            root = math.sqrt((wait + estimate) / estimate)
+            return estimate / (math.sqrt(math.sqrt(gpus)) * root if name[-1] == "e" else root)
+        case "sjf-aged-fully":
+            return estimate / ((wait + estimate) / estimate)
         case "wfp3":
             x = wait / estimate
             return -(x * x * x) * gpus

@@ -41,6 +41,7 @@ class CellConfig:
     loads: tuple[float, ...] = LOADS
     jitters: int = 2  # ways in which arrivals are a little other, at each load
     windows: int = 4  # parts of a history before the validation part that are chosen on, too
+    whole: int = 0  # replays of all that is known, which are chosen on instead; 0: parts
     longest: int = LONGEST
     before: float = 2.0  # jobs replayed before the measured ones, as a multiple of these
     seed: int = 0
@@ -48,6 +49,8 @@ class CellConfig:
     def __post_init__(self) -> None:
         if self.jitters < 1 or self.windows < 1 or not self.loads:
             raise ConfigError("expected one load, one jitter and one window or more")
+        if self.whole < 0:
+            raise ConfigError(f"whole is {self.whole}, expected 0 or more")
         if self.longest < 1:
             raise ConfigError(f"longest is {self.longest}, expected 1 or more")
 
@@ -111,8 +114,14 @@ def choice_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCel
     Nothing is fitted by a choice, and predictions know the past only, so that all that is known
     may be chosen on: other weeks say more than the last ones again with other jitters. That the
     choice has seen the part that judges is to its own advantage, not to the learner's.
+
+    Such parts are too short to show who starves: where that is feared, all that is known is played
+    (`whole`), with arrivals a little other each time.
     """
     end = len(history.trace)
+    if config.whole > 0:
+        yield from _whole_cells(history, config)
+        return
     until = end - end // 9
     recent = list(_cells_of(history, until, end, replace(config, jitters=1)))
     yield from recent
@@ -124,6 +133,16 @@ def choice_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCel
         begin = max(0, stop - measured - round(config.before * measured))
         load, seed = config.loads[-1 - number % len(config.loads)], int(random.integers(1 << 31))
         yield cut(history, begin, stop, stop - measured - begin, load, seed)
+
+
+def _whole_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCell]:
+    """All that is known, at loads in turn; measured from where predictions have settled."""
+    end, random = len(history.trace), np.random.default_rng(config.seed + 2)
+    first = round(SETTLED * end)
+    blocks = max(BLOCKS, (end - first) // config.longest)
+    for number in range(config.whole):
+        load, seed = config.loads[number % len(config.loads)], int(random.integers(1 << 31))
+        yield replace(cut(history, 0, end, first, load, seed), blocks=blocks)
 
 
 def _cells_of(

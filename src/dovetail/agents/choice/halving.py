@@ -29,6 +29,7 @@ from dovetail.agents.choice.candidates import (
     variants,
 )
 from dovetail.agents.choice.cells import CellsOfSite
+from dovetail.agents.choice.for_slowdown import slowdown_orders
 from dovetail.agents.players import Players
 from dovetail.agents.replays import (
     Measured,
@@ -175,11 +176,12 @@ def choose(
     place = placements[0]
     race = _Race(cells, players, replace(reference(estimates), placement=place), report, aim)
     usual_runs = _on(place, heuristics(estimates))
+    every_order = [*orders(estimates), *slowdown_orders(estimates, aim)]
     everywhere = [number for site in cells for number in site.numbers]
     few = max(1, EARLY // len(cells))
     some = [number for site in cells for number in _spread(site.numbers, few)]
     usual = race.rank(usual_runs, some)[:HEURISTICS]
-    best = race.rank(_on(place, orders(estimates)), some)[:FINALISTS]
+    best = race.rank(_on(place, every_order), some)[:FINALISTS]
     every = [other for one in best for other in variants(one, placements)]
     best = race.rank(every, some)[:FINALISTS]
     slurm, *others = near_slurm = _on(place, gentle(estimates))

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.domain.policy import Ordering
 from dovetail.domain.registry import Registry, instances_of
-from dovetail.policies.ordering import aged_estimates, aging, static
+from dovetail.policies.ordering import aged_estimates, aged_length, aging, static
 
 SHIPPED_NAME = "dovetail"
 SHIPPED_ABOUT = "chosen over the histories that its card names, with the estimates that suit it"
@@ -44,6 +44,10 @@ ORDERINGS: Registry[Ordering] = Registry(
             aged_estimates.SHORTER_30,
             aged_estimates.SMALLER_3,
             aged_estimates.SMALLER_10,
+            aged_length.WIDE,
+            aged_length.AGED,
+            aged_length.AGED_WIDE,
+            aged_length.AGED_FULLY,
             static.QSSF,
             static.EDF,
             static.PRIORITY,
