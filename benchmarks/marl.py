@@ -161,7 +161,7 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
             f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size) for arm, seed in planned
         }
         draws = Draws(site.trace, kind, 0, 1, knowledge)
-        result["knowledge"][kind] = _measured(site, draws, trained, size)
+        result["knowledge"][kind] = _measured(site, draws, start.choice, trained, size)
         (size.folder / name).mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1, sort_keys=True)
         (size.folder / name / "result.json").write_text(text, encoding="utf-8")
@@ -243,9 +243,10 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
     return path
 
 
-def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) -> dict[str, Any]:
+def _measured(
+    site: Site, draws: Draws, chosen: dict[str, Any], trained: dict[str, Path], size: Size
+) -> dict[str, Any]:
     first = first_unseen(site.trace)
-    chosen = load_checkpoint(next(iter(trained.values()))).card["choice"]
     told = contestants(draws, chosen, trained)
     windows = Windows(_base(site, draws), first, size.windows)
     rows: dict[str, Any] = {}
@@ -303,13 +304,17 @@ def _base(site: Site, draws: Draws) -> Schedule:
 def _against(
     found: dict[str, Floats], best: Iterable[str], metrics: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Each arm, all of its seeds, against heuristics and the other arms; below 1 is better."""
+    """Each arm, all of its seeds, and the choice, against heuristics and the other arms.
+
+    Below 1 is better.
+    """
     arms = sorted({name.rpartition("-")[0] for name in found if name[-1].isdigit()})
     of_arm = {
         arm: np.stack([part for name, part in found.items() if name.rpartition("-")[0] == arm])
         for arm in arms
     }  # [seeds, metrics, blocks]
-    names = (*best, *FIRST_COME, *OTHERS, *BY_SPEED, "choice")
+    of_arm["choice"] = found["choice"][None]
+    names = (*best, *FIRST_COME, *OTHERS, *BY_SPEED)
     rivals = {name: found[name] for name in names if name in found}
     return {
         arm: {
