@@ -321,7 +321,7 @@ def test_all_that_is_known_may_be_chosen_on_instead_of_parts_of_it() -> None:
 def test_orders_that_age_are_candidates_only_where_slowdown_is_wanted_most() -> None:
     assert list(slowdown_orders("exact", aim_of("wait=1,slowdown=1"))) == []
     found = list(slowdown_orders("predicted", aim_of("slowdown")))
-    assert len(set(found)) == len(found) == 24
+    assert len(set(found)) == len(found) == 36
     waits = Told({"saf": [1000.0] * 4, "sjf-aged": [500.0] * 4})
     one = number_cells([[cells()[0]]])
     assert choose(one, "exact", waits).best.order == "saf"

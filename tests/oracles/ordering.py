@@ -81,12 +81,17 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
         case "saf-2":
             return gpus * gpus * estimate
         case "sjf-wide":
-            return estimate / math.sqrt(math.sqrt(gpus))
-        case "sjf-aged" | "sjf-aged-wide":
-            root = math.sqrt((wait + estimate) / estimate)
-            return estimate / (math.sqrt(math.sqrt(gpus)) * root if name[-1] == "e" else root)
+            return estimate / gpus
+        case "sjf-wide-2":
+            return estimate / (gpus * gpus)
+        case "sjf-aged":
+            return estimate / math.sqrt((wait + estimate) / estimate)
         case "sjf-aged-fully":
             return estimate / ((wait + estimate) / estimate)
+        case "sjf-aged-wide":
+            return estimate / (gpus * math.sqrt((wait + estimate) / estimate))
+        case "sjf-aged-wide-2":
+            return estimate / (gpus * gpus * math.sqrt((wait + estimate) / estimate))
         case "wfp3":
             x = wait / estimate
             return -(x * x * x) * gpus

@@ -133,10 +133,11 @@ def test_wfp3_takes_the_wide_job_first_of_two_that_wait_alike() -> None:
     assert order("wfp3", {"gpus": 1}, {"gpus": 8}) == [1, 0]
 
 
-def test_orders_of_aged_lengths_divide_by_roots_of_size_and_slowdown() -> None:
-    late = {"estimate": 20.0, "gpus": 16}  # after 60 s its slowdown is 4; the fourth root of 16: 2
-    assert [score(f"sjf-{name}", **late) for name in ("wide", "aged", "aged-wide")] == [10, 10, 5]
-    assert score("sjf-aged-fully", **late) == 5.0
+def test_orders_of_aged_lengths_divide_by_powers_of_size_and_slowdown() -> None:
+    late = {"estimate": 20.0, "gpus": 5}  # after 60 s its slowdown is 4
+    expected = {"wide": 4.0, "wide-2": 0.8, "aged": 10.0, "aged-fully": 5.0, "aged-wide": 2.0}
+    assert {name: score(f"sjf-{name}", **late) for name in expected} == expected
+    assert score("sjf-aged-wide-2", **late) == 0.4
     assert score("sjf-aged", now=40.0) == score("sjf-aged-fully", now=40.0) == 30.0  # on arrival
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from dovetail.agents.choice.candidates import PolicyCandidate, orders
 from dovetail.domain.objective import Objective
+from dovetail.policies.ordering.aged_length import LIKE_SHORTEST
 
-FOR_SLOWDOWN = ("sjf-aged", "sjf-aged-fully", "sjf-wide", "sjf-aged-wide")
-"""Chosen on the known parts of four histories: docs/decisions/0119."""
+FOR_SLOWDOWN = tuple(ordering.name for ordering in LIKE_SHORTEST)
+"""Chosen on the known parts of four histories: docs/decisions/0120."""
 
 
 def slowdown_orders(estimates: str, aim: Objective) -> Iterator[PolicyCandidate]:

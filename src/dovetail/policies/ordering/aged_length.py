@@ -1,9 +1,9 @@
-"""Shortest first, unless others have waited long for what they are, or are wide.
+"""Shortest first, unless others are wide, or have waited long for what they are.
 
-    e / ⁴√g^wide / √S^aged        S = (w + e) / e: the slowdown that a job has already
+    e / g^wide / S^aged        S = (w + e) / e: the slowdown that a job has already
 
-Shortest first starves whoever is long, and on a full cluster who is wide, too; what gathers so runs
-one by one later, beside idle GPUs. Divided by a root of its slowdown a job does not wait for ever.
+Shortest first starves who is wide, and who is long; what gathers so runs one by one later, beside
+idle GPUs. Wide jobs that go first leave gaps, and short and narrow ones pass through these.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from dovetail.domain.policy import (
 
 @dataclass(frozen=True, slots=True)
 class AgedLengthWeights:
-    """Which root of the size and of the slowdown counts: one of each, or neither."""
+    """Which power of the size, and which of the slowdown: one 1 of each three."""
 
-    size_none: float = 1.0
-    size_root: float = 0.0  # the fourth
+    size_none: float = 0.0
+    size: float = 0.0
+    size_square: float = 0.0
     slowdown_none: float = 0.0
-    slowdown_root: float = 0.0  # the square
-    slowdown_whole: float = 0.0
+    slowdown_root: float = 0.0
+    slowdown: float = 0.0
 
 
 @scoring
@@ -43,35 +44,45 @@ def _aged_length(
         job = jobs[rows[i]]
         slowdown = (cluster[0].now - job.submit + job.estimate) / job.estimate
         # Roots and products are exact to the last bit on every machine; powers are not.
-        wide = p[0] + p[1] * math.sqrt(math.sqrt(job.size))
-        aged = p[2] + p[3] * math.sqrt(slowdown) + p[4] * slowdown
+        wide = p[0] + p[1] * job.size + p[2] * (job.size * job.size)
+        aged = p[3] + p[4] * math.sqrt(slowdown) + p[5] * slowdown
         out[i] = job.estimate / (wide * aged)
 
 
-WIDE = Ordering(
+def _ordering(name: str, weights: AgedLengthWeights, about: str) -> Ordering:
+    varies = Varies.NEVER if weights.slowdown_none else Varies.ALWAYS
+    return Ordering(name, _aged_length, varies, parameters=asdict(weights), about=about)
+
+
+# In these lines e is the estimate, g GPUs, S the slowdown so far; the lowest score goes first.
+WIDE = _ordering(
     "sjf-wide",
-    _aged_length,
-    parameters=asdict(AgedLengthWeights(size_none=0.0, size_root=1.0, slowdown_none=1.0)),
-    about="e / ⁴√g: shortest first, wide jobs a little sooner",
+    AgedLengthWeights(size=1.0, slowdown_none=1.0),
+    "e / g: shortest first, wide jobs sooner",
 )
-AGED = Ordering(
+WIDE_2 = _ordering(
+    "sjf-wide-2",
+    AgedLengthWeights(size_square=1.0, slowdown_none=1.0),
+    "e / g²: shortest first, wide jobs much sooner",
+)
+AGED = _ordering(
     "sjf-aged",
-    _aged_length,
-    Varies.ALWAYS,
-    parameters=asdict(AgedLengthWeights(slowdown_root=1.0)),
-    about="e / √S, S = (w + e) / e: shortest first, less so the longer one has waited",
+    AgedLengthWeights(size_none=1.0, slowdown_root=1.0),
+    "e / √S, S = (w + e) / e: shortest first, less so the longer one has waited",
 )
-AGED_WIDE = Ordering(
-    "sjf-aged-wide",
-    _aged_length,
-    Varies.ALWAYS,
-    parameters=asdict(AgedLengthWeights(size_none=0.0, size_root=1.0, slowdown_root=1.0)),
-    about="e / (⁴√g · √S): the same, wide jobs a little sooner",
-)
-AGED_FULLY = Ordering(
+AGED_FULLY = _ordering(
     "sjf-aged-fully",
-    _aged_length,
-    Varies.ALWAYS,
-    parameters=asdict(AgedLengthWeights(slowdown_whole=1.0)),
-    about="e / S: shortest first, by far less so the longer one has waited",
+    AgedLengthWeights(size_none=1.0, slowdown=1.0),
+    "e / S: shortest first, by far less so the longer one has waited",
 )
+AGED_WIDE = _ordering(
+    "sjf-aged-wide",
+    AgedLengthWeights(size=1.0, slowdown_root=1.0),
+    "e / (g · √S): shortest first, wide jobs and those that have waited sooner",
+)
+AGED_WIDE_2 = _ordering(
+    "sjf-aged-wide-2",
+    AgedLengthWeights(size_square=1.0, slowdown_root=1.0),
+    "e / (g² · √S): the same, wide jobs much sooner",
+)
+LIKE_SHORTEST = (WIDE, WIDE_2, AGED, AGED_FULLY, AGED_WIDE, AGED_WIDE_2)
