@@ -36,7 +36,7 @@ def _cooperation(parts: dict[str, Any]) -> Iterator[str]:
         found, chosen = part["against"]["unseen"], part["choice"]
         passed = [row["gate"]["passed"] for row in part["training"].values()]
         cells = [
-            changes(found[arm][rival], QUEUE)
+            changes(found[arm][rival], QUEUE) if arm in found else ""
             for arm, rival in (("pair", "choice"), ("selector", "choice"), ("allocator-saf", SAF))
         ]
         yield (
