@@ -51,11 +51,11 @@ bench: $(VENV)/.dev  ## measure what the README says about speed
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run
 
 bench-rltune: $(VENV)/.dev  ## choose, learn and compare on six real traces, hours
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune training inference environment lublin
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.run rltune forward training inference environment lublin
 
 bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on five histories, many hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl marl_loads marl_headroom
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.marl --objective slowdown --whole 4 --arms pair
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.marl --objective slowdown --arms pair
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding wear

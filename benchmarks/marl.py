@@ -6,7 +6,7 @@ trained with several seeds. What is finished lies in benchmarks/models/marl and 
 
 python -m benchmarks.run marl                                  # all; many hours
 python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 8000   # a part of it
-python -m benchmarks.marl --objective slowdown --whole 4 --arms pair   # to marl_slowdown.json
+python -m benchmarks.marl --objective slowdown --arms pair             # to marl_slowdown.json
 python -m benchmarks.marl --train nothing      # measure the trainings that are finished, no more
 python -m benchmarks.marl --traces ""          # the result file from the histories measured so far
 """
@@ -94,7 +94,6 @@ class Size:
     knowledge: str = "predicted,limit,exact"
     workers: int = 1  # processes that measure
     objective: str = USUAL_TEXT  # of choice and pairs; of others results lie apart
-    whole: int = 0  # replays of all that is known to choose on, in place of parts of it
     train: str = MISSING  # what is not finished; anything else: measure what is
 
     @property
@@ -193,7 +192,7 @@ def forecast_of(knowledge: Knowledge, kind: str) -> Distribution | None:
 
 def choice_of(name: str, kind: str, history: SiteHistory, size: Size = PLAIN) -> dict[str, Any]:
     """The best heuristic pair and estimates by the known part: one for all arms and seeds."""
-    config = ChoiceConfig(estimates=kind, objective=size.objective, whole=size.whole)
+    config = ChoiceConfig(estimates=kind, objective=size.objective)
     folder = size.folder / name / kind / "choice"
     clock = folder / SECONDS
     if not clock.exists():
@@ -227,7 +226,7 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
         epochs=size.epochs, episodes_per_epoch=size.episodes, estimates=kind, seed=seed,
         environments=min(30, size.episodes), imitated=size.episodes,
         search_epochs=size.search_epochs, population=size.population, batch=size.batch,
-        objective=size.objective, whole=size.whole,
+        objective=size.objective,
         **ARMS[arm],
     )  # fmt: skip
     if not (path / CARD_FILE).exists():  # as if the choice had just been made

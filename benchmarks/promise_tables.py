@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.promise_keeping import SLURM
-from benchmarks.promises import BETWEEN, GUARDED, SHIPPED
+from benchmarks.promises import GUARDED, SHIPPED
+from dovetail.agents.choice.candidates import BETWEEN
 
 RESULTS = Path(__file__).parent / "results"
 ORDERS = (SHIPPED, GUARDED, *BETWEEN)

@@ -3,11 +3,11 @@
     python -m benchmarks.run promises
 
 Each history is halved in time. On the earlier half the order is chosen that gains most while no
-size class's 95th percentile of waits is more than 10 % worse than under Slurm's own order; the
-later half says what became of that. One replay does not tell: a class of a few dozen jobs hangs on
-a few of them. So each is replayed `DRAWS` times, with run times that differ by 1 %, and waits are
-counted over all; how far Slurm's own order is from itself in these is shown beside it. Predicted
-run times, as the daemon has them; EASY.
+size class's 95th percentile of waits is more than 5 % worse than under Slurm's own order, half of
+what is promised; the later half says what became of that. One replay does not tell: a class of a
+few dozen jobs hangs on a few of them. So each is replayed `DRAWS` times, with run times that differ
+by 1 %, and waits are counted over all; how far Slurm's own order is from itself in these is shown
+beside it. Predicted run times, as the daemon has them; EASY.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ import numpy as np
 
 from benchmarks.promise_keeping import PROMISES, SLURM, Surroundings, keep_promises
 from benchmarks.workloads import REAL, cluster, folder
+from dovetail.agents.choice.candidates import BETWEEN
+from dovetail.agents.choice.halving import MARGIN
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.group_waits import P95
 from dovetail.domain.job_groups import SIZES, size_codes
 from dovetail.domain.jobs import Floats, Ints
+from dovetail.domain.promises import Promises
 from dovetail.domain.schedule import Schedule
 from dovetail.domain.trace import Trace
 from dovetail.evaluation.run import Run
@@ -32,9 +35,6 @@ from dovetail.prediction.estimates import make_estimates
 from dovetail.traces.reader import read_trace
 
 SHIPPED = "dovetail"
-BETWEEN = ("slurm-shorter-10", "slurm-shorter-30", "slurm-smaller-3", "slurm-smaller-10")
-"""Orders between Slurm's and those by size."""
-
 GUARDED = f"{SHIPPED}, guardrail"
 MOST_JOBS = 40_000
 REQUIRED = 0.8
@@ -141,14 +141,20 @@ def figures(slurm: Pooled, ours: Pooled, codes: Ints, gain: float) -> dict[str, 
         "worst_class": worst,
         "worst_class_p95_change": grown[worst],
         "p95_by_class": tails,
-        "broken": [
-            name
-            for name, (before, after) in tails.items()
-            if after > PROMISES.bound("size", "p95", before)
-        ],
+        "broken": broken(tails, PROMISES),
+        "near": broken(tails, replace(PROMISES, size_p95=MARGIN * PROMISES.size_p95)),
         "in_use": float(ours.used.mean()),
         "in_use_points": [100 * float(np.min(apart)), 100 * float(np.mean(apart))],
     }
+
+
+def broken(tails: Mapping[str, tuple[float, float]], promises: Promises) -> list[str]:
+    """The classes to which a promise is not kept."""
+    return [
+        name
+        for name, (before, after) in tails.items()
+        if after > promises.bound("size", "p95", before)
+    ]
 
 
 def against_itself(slurm: list[Schedule], codes: Ints) -> dict[str, tuple[float, float]]:
@@ -165,8 +171,8 @@ def against_itself(slurm: list[Schedule], codes: Ints) -> dict[str, tuple[float,
 
 
 def chosen(orders: Mapping[str, Mapping[str, Any]]) -> str:
-    """The shortest mean wait that keeps the promises; Slurm's own order always does."""
-    kept = [name for name in orders if not orders[name]["broken"]]
+    """The shortest mean wait that keeps the promises with a margin; Slurm's order always does."""
+    kept = [name for name in orders if not orders[name]["near"]]
     return min(kept, key=lambda name: orders[name]["wait_mean"])
 
 

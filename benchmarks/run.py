@@ -19,7 +19,7 @@ QUICK = (
 """What `make bench` measures; before the last one torch must not have been imported."""
 
 LONG = (
-    "shipped", "rltune", "marl", "marl_loads", "marl_headroom", "adlro", "mig",
+    "shipped", "rltune", "forward", "marl", "marl_loads", "marl_headroom", "adlro", "mig",
     "live_churn", "live_cycle", "live_memory",
     "live_plugin", "slurm", "slurm_promises", "backfill", "fidelity", "replays",
     "prediction", "promises", "node_facts", "planned", "ray_scaling",

@@ -6,8 +6,9 @@
 Two P100 nodes with four GPUs, two K80 nodes with two, one M40 node with one; 500 jobs that arrive
 while others run (1,024 in the published experiment). One run is Slurm 22.05 with
 `priority/multifactor` and equal weights, the daemon in shadow mode beside it; another has it in
-active mode, order alone; a third has promises to size classes on. All happen at once, in faster
-time: about five minutes. Beside the real figures stand the simulator's, and how far off they are.
+active mode, order alone; a third has promises to size classes on; a fourth an order near Slurm's
+own, which has to keep them by itself. All happen at once, in faster time: about five minutes.
+Beside the real figures stand the simulator's, and how far off they are.
 """
 
 from __future__ import annotations
@@ -50,8 +51,10 @@ COUNT = 500
 ESTIMATES = "predicted"
 """As the shipped policy was chosen with."""
 PROMISES = Promises(size_p95=0.1)
-OURS = ("dovetail", "promises")
-"""Runs in active mode: order alone, and with promises."""
+NEAR = "slurm-smaller-100-2h"
+"""Chosen in the simulator on other seeds of the same jobs (docs/decisions/0109)."""
+OURS = ("dovetail", "promises", "near")
+"""Runs in active mode: order alone, with promises, and by an order near Slurm's."""
 RECORDINGS = Path(__file__).parent / "recordings" / "slurm"
 COLUMNS = ("submit", "start", "end")
 PUBLISHED = {"makespan": -0.248, "wait_mean": -0.305, "gpu_utilization": 0.039}
@@ -90,6 +93,7 @@ def run(
         "speed": speed,
         "published_change": PUBLISHED,
         "promises": "size_p95=10%, slack 60 s",
+        "near": NEAR,
         "mean_change": {
             side: {name: fmean(row[name] for row in rows) for name in rows[0]}
             for side, rows in each.items()
@@ -112,9 +116,10 @@ def _pair(jobs: tuple[Work, ...], ours: Setup, name: str, keep: Path | None) -> 
         "slurm": replace(ours, mode=Mode.SHADOW),
         "dovetail": ours,
         "promises": replace(ours, promises=PROMISES),
+        "near": replace(ours, policy=NEAR),
     }
-    policy = _order(ours.policy)
-    orders = {"slurm": slurm_order(cluster()), "dovetail": policy, "promises": policy}
+    orders = {side: _order(setup.policy) for side, setup in setups.items()}
+    orders["slurm"] = slurm_order(cluster())
     with ThreadPoolExecutor(len(setups)) as pool:
         records = dict(
             zip(setups, pool.map(lambda setup: run_once(jobs, setup), setups.values()), strict=True)

@@ -19,7 +19,6 @@ import numpy as np
 
 from benchmarks.promise_keeping import SLURM, Surroundings, keep_promises
 from benchmarks.promises import (
-    BETWEEN,
     DRAWS,
     GUARDED,
     SHIPPED,
@@ -31,6 +30,7 @@ from benchmarks.promises import (
 from benchmarks.slurm import COUNT, SEEDS
 from benchmarks.slurm_jobs import draw, trace_of
 from benchmarks.slurm_site import cluster
+from dovetail.agents.choice.candidates import BETWEEN
 from dovetail.domain.estimates import Estimates
 from dovetail.domain.job_groups import size_codes
 from dovetail.domain.schedule import Schedule

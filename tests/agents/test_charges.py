@@ -11,7 +11,13 @@ from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.charges import charge_blocks, charge_queue
 from dovetail.agents.choice import candidates
 from dovetail.agents.choice.candidates import PolicyCandidate
-from dovetail.agents.choice.cells import CellConfig, choice_cells, number_cells, open_history
+from dovetail.agents.choice.cells import (
+    CellConfig,
+    choice_cells,
+    number_cells,
+    open_history,
+    validation_cells,
+)
 from dovetail.agents.choice.halving import choose
 from dovetail.agents.evolution.training import EvolutionMember, start_at
 from dovetail.agents.history import Site
@@ -85,8 +91,9 @@ def test_newest_first_looks_well_on_its_own_jobs_and_loses_in_the_choice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(candidates, "BY_OTHERS", (*candidates.BY_OTHERS, "lcfs"))
+    few_weeks = list(validation_cells(HISTORY, CellConfig("exact")))
+    assert gain_of_own_jobs(LCFS, few_weeks) < -0.5
     cells = list(choice_cells(HISTORY, CellConfig("exact")))
-    assert gain_of_own_jobs(LCFS, cells) < -0.5  # what counted before
     with LocalPlayers(cells) as players:
         found = choose(number_cells([cells]), "exact", players)
     assert found.best.order != "lcfs"

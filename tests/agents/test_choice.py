@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.agents.aim import AHEAD, aim_of
+from dovetail.agents.aim import CHOSEN_AHEAD, aim_of
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.by_speed import placements_for
 from dovetail.agents.choice.candidates import (
@@ -66,14 +66,20 @@ def test_cells_hold_the_validation_part_after_what_came_before() -> None:
         assert np.array_equal(cell.trace.jobs.run, TRACE.jobs.run[800:1400])
 
 
-def test_a_choice_also_rests_on_weeks_before_the_validation_part() -> None:
+def test_a_choice_rests_on_all_that_is_known_once_predictions_have_settled() -> None:
     history = open_history(HERE, "exact")
-    recent, before = CellConfig("exact").loads, CellConfig("exact").windows
     found = list(choice_cells(history, CellConfig("exact")))
-    assert len(found) == len(recent) + before
-    ends = [int(np.flatnonzero(TRACE.jobs.ids == cell.trace.jobs.ids[-1])[0]) for cell in found]
-    assert ends == [1799] * 3 + [559, 906, 1252, 1599]  # settled: a fifth of what is known
-    assert {len(cell.trace) - cell.first for cell in found} == {200}
+    assert [(len(one.trace), one.first, one.blocks) for one in found] == [(1800, 360, 5)] * 4
+    assert len({one.trace.jobs.submit[-1] for one in found}) == 4  # each arrives otherwise
+    spans = [float(np.ptp(one.trace.jobs.submit)) for one in found]
+    assert spans[2] < spans[0] < spans[1]  # loads of 1.1, 1 and 0.9
+
+
+def test_of_a_long_history_its_last_jobs_are_chosen_on() -> None:
+    history = open_history(HERE, "exact")
+    (found,) = choice_cells(history, CellConfig("exact", longest=50, draws=1))
+    assert (len(found.trace) - found.first, found.first) == (400, 100)
+    assert found.trace.jobs.ids[-1] == TRACE.jobs.ids[1799]
 
 
 def test_another_load_changes_arrivals_alone() -> None:
@@ -116,7 +122,7 @@ def test_the_choice_is_saf_unless_a_candidate_is_clearly_ahead_of_it() -> None:
     with LocalPlayers(found) as players:
         choice = choose(numbers, "exact", players)
     gains = [score.gain for _, score in choice.table]
-    clearly = gains[0] <= -AHEAD
+    clearly = gains[0] <= -CHOSEN_AHEAD
     assert choice.best == (choice.table[0][0] if clearly else reference("exact"))
     assert gains == sorted(gains)
     assert gains[0] <= 0.0
@@ -280,6 +286,30 @@ def test_a_choice_that_breaks_a_promise_is_none() -> None:
     assert not between & {one for one, _ in free.table}
 
 
+def test_a_choice_uses_up_half_of_a_promise_at_most() -> None:
+    found = cells()
+    numbers = number_cells([found[:3], found[3:]])
+    with LocalPlayers(found) as players:
+        free = choose(numbers, "exact", players)
+        slurm = replace(free.best, order="slurm-multifactor")
+
+        def tail(candidate: PolicyCandidate) -> float:
+            pairs = [
+                (players.play([(n, candidate)])[0], players.play([(n, slurm)])[0])
+                for site in numbers
+                for n in site.numbers
+            ]
+            return mean_score([ours.against(theirs) for ours, theirs in pairs]).worst_tail
+
+        tails = {one: tail(one) for one, _ in free.table}
+        payer = min((one for one in tails if tails[one] > 0.0), key=tails.__getitem__)
+        promised = 1.5 * math.expm1(tails[payer])  # kept, with less than half of it left
+        bound = choose(numbers, "exact", players, promised=promised)
+        ample = choose(numbers, "exact", players, promised=2.0 * promised)
+    assert payer not in {one for one, _ in bound.table}
+    assert payer in {one for one, _ in ample.table}
+
+
 @pytest.mark.parametrize("text", ["user_mean=0.1", "utilisation=0", "size_mean=5%", "nonsense"])
 def test_a_training_refuses_promises_that_it_cannot_keep(text: str) -> None:
     with pytest.raises(ConfigError, match="promise"):
@@ -300,22 +330,10 @@ def test_placements_that_know_speeds_are_candidates_only_where_speeds_depend_on_
 
 def test_where_nothing_is_clearly_ahead_saf_is_chosen_with_the_usual_placement_there() -> None:
     one, both = number_cells([[cells()[0]]]), ("suited", "lifetime")
-    for other, kept in ((950.0, "suited"), (500.0, "lifetime")):
+    for other, kept in ((985.0, "suited"), (500.0, "lifetime")):
         waits = Told({"saf@suited": [1000.0] * 4, "saf@lifetime": [other] * 4})
         best = choose(one, "exact", waits, placements=both).best
         assert (best.order, best.placement) == ("saf", kept)
-
-
-def test_all_that_is_known_may_be_chosen_on_instead_of_parts_of_it() -> None:
-    history = open_history(HERE, "exact")
-    found = list(choice_cells(history, CellConfig("exact", whole=4)))
-    assert [len(cell.trace) for cell in found] == [1800] * 4
-    assert {cell.first for cell in found} == {360}  # a fifth, in which predictions settle
-    spans = [float(np.ptp(cell.trace.jobs.submit)) for cell in found]
-    assert spans[0] == pytest.approx(spans[2] * 1.1 / 0.9, rel=0.05)  # loads in turn
-    assert spans[0] != spans[3]
-    with pytest.raises(ConfigError, match="whole is -1"):
-        CellConfig(whole=-1)
 
 
 def test_orders_that_age_are_candidates_only_where_slowdown_is_wanted_most() -> None:

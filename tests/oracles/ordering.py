@@ -114,14 +114,6 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
                 + 1000.0 * partition_factor(job, at.cluster)
                 + 1000.0 * qos_factor(job, at.cluster)
             )
-        case "slurm-shorter-10" | "slurm-shorter-30":
-            cost = (10.0 if name.endswith("10") else 30.0) * 1000.0 / WEEK
-            return cost * estimate + _score("slurm-multifactor", job, estimate, predicted, at)
-        case "slurm-smaller-3" | "slurm-smaller-10":
-            cost = (10.0 if name.endswith("10") else 3.0) * 1000.0 / WEEK
-            return cost * gpus * estimate + _score(
-                "slurm-multifactor", job, estimate, predicted, at
-            )
         case "slurm-as-configured":
             priority = (
                 1000.0 * min(1.0, wait / WEEK)
@@ -129,6 +121,12 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
                 + points(job, at.cluster)
             )
             return -math.floor(max(1.0, priority))
+    if name.startswith("slurm-s"):  # slurm-smaller-100-24h
+        _, what, cost, *hours = name.split("-")
+        size = gpus if what == "smaller" else 1.0
+        left = max(0.0, 1.0 - wait / 3600.0 / float(hours[0][:-1])) if hours else 1.0
+        paid = left * float(cost) * 1000.0 / WEEK * size * estimate
+        return paid + _score("slurm-multifactor", job, estimate, predicted, at)
     raise ValueError(f"no formula for {name!r}")
 
 

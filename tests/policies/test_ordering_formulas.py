@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dovetail.compiled.tables import Row, Table, new_table
+from dovetail.domain.errors import ConfigError
 from dovetail.domain.policy import AccountFacts, ClusterFacts, JobFacts, Varies
 from dovetail.policies.ordering import ORDERINGS
 from dovetail.policies.ordering.aged_estimates import slurm_shorter
@@ -177,6 +178,18 @@ def test_a_second_to_run_costs_what_seconds_of_waiting_give() -> None:
     assert score("slurm-smaller-3", now=now) == pytest.approx(3 * 120 * 1000 / WEEK - 1775.0)
 
 
+def test_what_a_second_costs_is_forgiven_as_a_job_waits() -> None:
+    def cost(waited: float) -> float:
+        now = 40.0 + 3600 * waited
+        return score("slurm-smaller-100-24h", now=now) - score("slurm-multifactor", now=now)
+
+    whole = 100 * 120 * 1000 / WEEK
+    assert cost(0.0) == pytest.approx(whole)
+    assert cost(6.0) == pytest.approx(0.75 * whole)
+    assert cost(24.0) == pytest.approx(0.0, abs=1e-9)
+    assert cost(100.0) == 0.0  # and no reward
+
+
 def test_a_job_waits_for_shorter_ones_only_so_long() -> None:
     long, short = {"submit": 0.0, "estimate": 3600.0}, {"estimate": 60.0}
     before, after = ({"submit": 10 * 3540.0 + side} for side in (-60.0, +60.0))
@@ -197,6 +210,48 @@ def test_at_a_site_its_own_priority_counts() -> None:
     ageless = ORDERINGS["slurm-shorter-10"].under({"PriorityWeightAge": "0"})
     assert ageless.parameters == ORDERINGS["slurm-shorter-10"].parameters
     assert ORDERINGS["saf"].under(slurm) is ORDERINGS["saf"]
+
+
+WEIGHED = {
+    "PriorityType": "priority/multifactor",
+    "PriorityWeightAge": "5000",
+    "PriorityMaxAge": "1-00:00:00",
+}
+
+
+def test_beside_a_running_slurm_the_priority_that_it_tells_counts() -> None:
+    told = [JOB | {"priority": 900.0, "submit": NOW - 3600.0}]
+    moment = table(ClusterFacts, [{"now": NOW, "origin": ORIGIN, "total_gpus": 32.0}])
+    accounts = table(AccountFacts, [{"fair_share": 0.25}])
+
+    def beside(name: str, slurm: dict[str, str]) -> float:
+        return scores(
+            ORDERINGS[name].beside_slurm(slurm), table(JobFacts, told), accounts, moment
+        ).item()
+
+    each = 5000 / 86_400  # points that a second of waiting gives
+    assert beside("slurm-shorter-10", WEIGHED) == pytest.approx(10 * 30 * each - 900.0)
+    whole = 100 * 120 * each  # of which an hour forgives half
+    assert beside("slurm-smaller-100-2h", WEIGHED) == pytest.approx(whole / 2 - 900.0)
+    assert ORDERINGS["saf"].beside_slurm({}) is ORDERINGS["saf"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"PriorityType": "priority/basic"}, "priority/basic, which makes none"),
+        ({"PriorityWeightAge": "0"}, "PriorityWeightAge is 0"),
+    ],
+)
+def test_a_slurm_without_ages_has_no_priority_to_bend(settings: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        ORDERINGS["slurm-shorter-10"].beside_slurm(WEIGHED | settings)
+
+
+@pytest.mark.parametrize(("cost", "hours"), [(-1.0, 1.0), (math.nan, 1.0), (1.0, 0.0)])
+def test_costs_that_mean_nothing_are_refused(cost: float, hours: float) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        slurm_shorter(cost, hours)
 
 
 def test_multifactor_lets_age_count_for_a_week_at_most() -> None:

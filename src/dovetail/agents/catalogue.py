@@ -30,7 +30,6 @@ class ChoiceConfig:
 
     estimates: str = "predicted"
     longest: int = LONGEST  # jobs that candidates are measured on at most, at each load
-    whole: int = 0  # replays of all that is known to choose on, in place of parts of it
     objective: str = USUAL_TEXT  # what is wanted, by weight
     promises: str = ""  # to be kept against Slurm's own order: size_p95=10%
     seed: int = 0

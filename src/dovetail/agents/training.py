@@ -79,8 +79,6 @@ class LearnerConfig(Protocol):
     @property
     def longest(self) -> int: ...
     @property
-    def whole(self) -> int: ...
-    @property
     def objective(self) -> str: ...
     @property
     def promises(self) -> str: ...
@@ -121,9 +119,7 @@ def train(
     begun = _begun(folder, about)
     if begun is not None and "gate" in begun:
         return load_checkpoint(folder)
-    cells = CellConfig(
-        estimates=config.estimates, longest=config.longest, whole=config.whole, seed=config.seed
-    )
+    cells = CellConfig(estimates=config.estimates, longest=config.longest, seed=config.seed)
     asked = _Asked(aim_of(config.objective), promised_tail(config.promises))
     if histories is None:
         histories = [open_history(site, config.estimates) for site in sites]

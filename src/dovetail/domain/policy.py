@@ -158,10 +158,18 @@ class Ordering:
     weights: Floats = field(default_factory=lambda: np.empty(0))  # of a network; after parameters
     about: str = ""  # one line for lists; empty: the first of the score function's docstring
     at_site: Callable[[Mapping[str, str]], Ordering] | None = None  # by a site's slurm.conf
+    beside: Callable[[Mapping[str, str]], Ordering] | None = None  # by what a live Slurm tells
 
     def under(self, slurm: Mapping[str, str]) -> Ordering:
         """Itself, or what it is where Slurm is configured so."""
         return self.at_site(slurm) if slurm and self.at_site is not None else self
+
+    def beside_slurm(self, slurm: Mapping[str, str]) -> Ordering:
+        """Itself, or what it is where a running Slurm of these settings tells jobs' priorities.
+
+        ConfigError where it needs more than such a Slurm tells.
+        """
+        return self if self.beside is None else self.beside(slurm)
 
     def numbers(self) -> Floats:
         """What the score function gets: the parameters, then the weights."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from dovetail.live.backends.recorded import Fault, RecordedBackend
+from dovetail.domain.errors import ConfigError
+from dovetail.live.backends.recorded import Fault, MemoryCluster, RecordedBackend
 from dovetail.live.backends.recorded.backend import ReadFault
-from dovetail.live.config import GuardrailConfig
+from dovetail.live.config import ActConfig, GuardrailConfig
+from dovetail.live.cycle.controller import REFRESH
 from dovetail.live.cycle.trouble import unbelievable
 from dovetail.live.model.mode import Mode
+from dovetail.live.service.daemon import Daemon
 from tests.live.journal.builders import at, waiting
-from tests.live.memory import full_cluster, steering_in_memory
+from tests.live.memory import full_cluster, memory_config, steering_in_memory
 
 LIMITS = [50, 20, 40, 10, 30]
 
@@ -191,3 +195,69 @@ def test_a_job_that_slurm_forgot_is_let_go_by_slurm_s_own_word(tmp_path: Path) -
         controller.cycle()
         assert jobs[1] not in {entry.job for entry in controller.ledger.view.entries.values()}
         assert controller.mode is Mode.ACTIVE
+
+
+class AgeingBackend(RecordedBackend):
+    """A cluster whose age has this weight, and counts for a day."""
+
+    weight = "0"
+
+    def settings(self) -> Mapping[str, str]:
+        return {**super().settings(), "PriorityWeightAge": self.weight, "PriorityMaxAge": "1-0"}
+
+
+def long_before_short(cluster: MemoryCluster) -> tuple[int, int]:
+    """A job of ten hours, and one of an hour that Slurm puts 4,000 points behind it."""
+    facts = ((36_000.0, 5000), (3600.0, 1000))
+    long, short = (
+        cluster.submit(gpus=4, limit=limit, priority=priority) for limit, priority in facts
+    )
+    return long, short
+
+
+@pytest.mark.parametrize(("weight", "first"), [("1000", 0), ("2000", 1)])
+def test_an_order_near_slurms_starts_from_the_priorities_of_the_site(
+    tmp_path: Path, weight: str, first: int
+) -> None:
+    cluster, _ = full_cluster([])
+    jobs = long_before_short(cluster)
+    backend = AgeingBackend(cluster)
+    backend.weight = weight  # nine hours more cost 10 * 32,400 / 86,400 of it: 3,750 or 7,500
+    with steering_in_memory(backend, tmp_path, policy="slurm-shorter-10") as controller:
+        for _ in range(3):  # what we have set ourselves does not count
+            controller.cycle()
+            assert max(jobs, key=cluster.priority) == jobs[first]
+            cluster.advance(60.0)
+
+
+def test_a_weight_that_the_site_changes_is_taken_up(tmp_path: Path) -> None:
+    cluster, _ = full_cluster([])
+    long, short = long_before_short(cluster)
+    backend = AgeingBackend(cluster)
+    backend.weight = "1000"
+    with steering_in_memory(backend, tmp_path, policy="slurm-shorter-10") as controller:
+        controller.cycle()
+        assert cluster.priority(long) > cluster.priority(short)
+        backend.weight = "2000"
+        for _ in range(2):
+            cluster.advance(REFRESH)
+            controller.cycle()
+        assert cluster.priority(long) < cluster.priority(short)
+
+
+@pytest.mark.parametrize(
+    ("weight", "knob", "said"),
+    [("0", "sitefactor", "PriorityWeightAge is 0"), ("1000", "priority", "hides them")],
+)
+def test_where_there_is_no_priority_to_start_from_nothing_is_decided_and_none_starts(
+    tmp_path: Path, weight: str, knob: str, said: str
+) -> None:
+    cluster, _ = full_cluster([50, 20])
+    backend = AgeingBackend(cluster)
+    backend.weight = weight
+    wanted = memory_config(tmp_path, policy="slurm-shorter-10", act=ActConfig(knob=knob))
+    with steering_in_memory(backend, tmp_path, policy=wanted.policy, act=wanted.act) as controller:
+        assert said in controller.cycle().sentence
+    assert backend.sent == []
+    with pytest.raises(ConfigError, match=said):
+        Daemon(wanted, backend=backend).run(1)

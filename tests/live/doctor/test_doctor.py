@@ -64,7 +64,7 @@ def seen(jobs: tuple[LiveJob, ...], nodes: tuple[LiveNode, ...], **rest: object)
 def test_a_healthy_machine_gives_no_reason_to_complain() -> None:
     found = list(examine(HEALTHY))
     assert [item for item in found if item.level is not CheckLevel.OK] == []
-    assert len({item.name for item in found}) == len(found) == 25
+    assert len({item.name for item in found}) == len(found) == 26
 
 
 DEFERS = SETTINGS | {"SchedulerParameters": "defer"}
@@ -108,6 +108,7 @@ CASES: Mapping[str, tuple[Check, Facts, CheckLevel, str]] = {
         slurm.weights, set_to(PriorityWeightAge="0", PriorityWeightTRES="(null)"), OK, "all zero"
     ),
     "weights": (slurm.weights, set_to(PriorityWeightQOS="3000000"), WARNING, "3,003,500"),
+    "order": (slurm.order, replace(HEALTHY, order_problem="no age"), PROBLEM, "no age"),
     "backfill": (slurm.backfill, set_to(SchedulerParameters="defer"), WARNING, "500 jobs"),
     "horizon": (slurm.backfill, SMALL_HORIZON, OK, "defer"),
     "builtin": (slurm.backfill, set_to(SchedulerType="sched/builtin"), WARNING, "builtin"),

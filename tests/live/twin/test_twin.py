@@ -234,3 +234,23 @@ def test_what_shadow_mode_shows_the_twin_to_miss_is_not_held_against_us() -> Non
     assert bias_of(replace(twin, recorded=2 * twin.slurm)) == pytest.approx(2.0)
     assert bias_of(replace(twin, recorded=9 * twin.slurm)) == MOST_BIAS
     assert bias_of(replace(twin, recorded=0.1 * twin.slurm)) == 1.0
+
+
+def test_the_twins_order_near_slurms_goes_by_the_sites_weights() -> None:
+    """A whole node for ten hours, or one GPU for ten minutes: the usual weights favour size."""
+    limit = [7200.0, 36_000.0, 600.0]
+    jobs = JobColumns(
+        submit=[0.0, 10.0, 10.0], run=limit, gpus=[8, 8, 1], limit=limit, user=["ada"] * 3
+    ).build()
+    order = Order(*policy_named("slurm-shorter-10"))
+
+    def second(site: SiteSettings) -> int:
+        cluster = site.added_to(Cluster.parse("1x8"))
+        trace, told = Trace(jobs, "three jobs"), Estimates("limit", jobs.limit)
+        played = simulate(
+            trace, cluster, order.ordering, order.placement, Backfill.NONE, told, HISTORY
+        )
+        return int(np.argsort(played.start)[1])
+
+    assert second(SiteSettings()) == 1
+    assert second(SiteSettings({**SETTINGS, "PriorityWeightJobSize": "0"})) == 2

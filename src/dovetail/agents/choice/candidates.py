@@ -11,6 +11,7 @@ from dovetail.domain.estimates import LIMIT
 from dovetail.policies.learned.checkpoint import Checkpoint
 from dovetail.policies.learned.families import Learned
 from dovetail.policies.ordering import ORDERINGS
+from dovetail.policies.ordering.aged_estimates import NEAR_SLURM
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.prediction.knowledge import is_predicted
 from dovetail.prediction.request import Request, Summary
@@ -31,7 +32,7 @@ SLURM = "slurm-multifactor"
 BY_OTHERS = ("qssf", SLURM, "fcfs", "wfp3", "unicep")
 """Orderings that do not, or more by waiting; qssf has a prediction of its own."""
 
-BETWEEN = ("slurm-shorter-10", "slurm-shorter-30", "slurm-smaller-3", "slurm-smaller-10")
+BETWEEN = tuple(ordering.name for ordering in NEAR_SLURM)
 """Orders between Slurm's and those by size: what they gain, few pay for. For who promises that."""
 
 ORDER = ("log-mean", "mean", "median", "q80", "gittins", "smith")

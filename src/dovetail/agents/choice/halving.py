@@ -1,7 +1,7 @@
 """Choose by halving: many candidates on few cells, the better ones on all of them.
 
 history = open_history(Site(trace, cluster), "predicted")
-cells = list(validation_cells(history, CellConfig("predicted")))
+cells = list(choice_cells(history, CellConfig("predicted")))
 with LocalPlayers(cells) as players:
     choice = choose(number_cells([cells]), "predicted", players)
 choice.best                  # PolicyCandidate(order="saf", estimates="predicted:...", ...)
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.aim import USUAL, clear_lead
+from dovetail.agents.aim import USUAL, chosen_lead, clear_lead
 from dovetail.agents.choice.candidates import (
     PLACEMENT,
     PolicyCandidate,
@@ -45,7 +45,11 @@ FINALISTS, HEURISTICS = 6, 3
 """Candidates, and heuristics as they are usually run, that go on to all cells."""
 
 
-EARLY = 3
+MARGIN = 0.5
+"""The part of what is promised that a candidate may use up here: on the next part of a history it
+is more (docs/decisions/0109)."""
+
+EARLY = 2
 """Cells that candidates are first played on, at least one of each site."""
 
 
@@ -170,8 +174,8 @@ def choose(
     """The best candidate by what is aimed at; `players` hold the cells.
 
     promised: by what part a size class's 95th percentile may grow against Slurm's own order. It is
-    a constraint: who breaks it is no candidate, however short the mean wait; Slurm's order never
-    does. placements: those to choose among, the usual one first.
+    a constraint: who uses up more than `MARGIN` of it is no candidate, however short the mean wait;
+    Slurm's order never does. placements: those to choose among, the usual one first.
     """
     place = placements[0]
     race = _Race(cells, players, replace(reference(estimates), placement=place), report, aim)
@@ -190,12 +194,12 @@ def choose(
     plain_orders = set(usual_runs)
     if not math.isinf(promised):
         plain_orders.update(others)
-        kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(promised)]
+        kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(MARGIN * promised)]
         ranked = kept if slurm in kept else [*kept, slurm]
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
     usual = [one for one in ranked if one in plain_orders]
     plain = race.rival if race.rival in usual else usual[0]  # SAF may break a promise
-    clearly = table[0][1].gain <= -clear_lead(aim)  # scores are against the reference
+    clearly = table[0][1].gain <= -chosen_lead(aim)  # scores are against the reference
     return PolicyChoice(ranked[0] if clearly else plain, table)
 
 

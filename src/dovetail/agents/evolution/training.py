@@ -58,7 +58,6 @@ class TrainingConfig:
     validate_every: int = 4
     patience: int = 3  # validations without improvement
     longest: int = LONGEST  # jobs of the validation part that are measured at most, at each load
-    whole: int = 0  # replays of all that is known to choose on, in place of parts of it
     seed: int = 0
 
     def __post_init__(self) -> None:

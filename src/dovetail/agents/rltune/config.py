@@ -37,7 +37,6 @@ class RltuneConfig:
     validate_every: int = 5  # epochs
     patience: int = 8  # validations without improvement
     longest: int = LONGEST  # jobs that choice and gate measure at most, at each load
-    whole: int = 0  # replays of all that is known to choose on, in place of parts of it
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -47,7 +47,6 @@ class SelectorAllocatorSettings:
     validate_every: int = 3  # epochs
     patience: int = 4  # validations without improvement
     longest: int = LONGEST  # jobs that choice and gate measure at most, at each load
-    whole: int = 0  # replays of all that is known to choose on, in place of parts of it
     seed: int = 0
 
     def __post_init__(self) -> None:

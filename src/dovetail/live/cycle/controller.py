@@ -20,7 +20,7 @@ from dovetail.live.cycle.actuator import Actuator, Clocks
 from dovetail.live.cycle.decider import Decider
 from dovetail.live.cycle.estimates import JournalPredictor
 from dovetail.live.cycle.plan import CyclePlan, Decides, make_plan
-from dovetail.live.cycle.policy import load_policy, model_trained
+from dovetail.live.cycle.policy import beside_slurm, goes_by_slurm, load_policy, model_trained
 from dovetail.live.cycle.queue_window import Estimate, told_by_limit
 from dovetail.live.cycle.report import CycleReport, Waits
 from dovetail.live.cycle.round import CycleRound, TwinComparison, cycle_of, glimpse_of, report_of
@@ -70,6 +70,7 @@ class LiveController:
         self.last_good = self.clocks.steady()
         self.round = CycleRound(self.last_good)  # the last cycle, for those who ask
         self._decider = decider
+        self._ages = False  # whether what it was made from changes with time
         self._outcomes = Outcomes.resume(journal.past)
         self._before: Glimpse | None = None
         self._seen: frozenset[int] = frozenset()  # jobs of the last reading that was believed
@@ -224,8 +225,10 @@ class LiveController:
         if self._decider is None:
             name = self.config.policy
             try:
-                policy = load_policy(name)
-                self._decider = Decider(policy, self.config.act, self._estimate(policy))
+                policy, act = load_policy(name), self.config.act
+                fitted = beside_slurm(policy, act, self.backend.settings)
+                self._decider = Decider(fitted, act, self._estimate(policy))
+                self._ages = is_predicted(self.config.estimates) or goes_by_slurm(policy)
             except Exception as error:  # a damaged file can fail in any way
                 raise ConfigError(
                     f"policy {name} cannot be loaded: {_words(error)}; mend it (it is tried again "
@@ -252,8 +255,8 @@ class LiveController:
             self._sent.popleft()
         if steady - self._waits_asked >= REFRESH:
             self._waits, self._waits_asked = self._recent_waits(), steady
-            if is_predicted(self.config.estimates):
-                self._decider = None  # made anew with what has ended since
+            if self._ages:
+                self._decider = None  # made anew with what has ended, or been set, since
         own = self.ledger.view
         return Situation(
             snapshot=snapshot,

@@ -58,6 +58,7 @@ class Facts:
     model_objective: str = ""  # what it was trained for, if its card says it
     port_problem: str = ""
     table_problem: str = ""  # of the plug-in's table, where that is used
+    order_problem: str = ""  # what the policy needs of Slurm's priorities and does not get
 
 
 def collect(config_path: Path) -> Facts:
@@ -116,6 +117,7 @@ def _asked_slurm(facts: Facts) -> Facts:
         hook_age=min(map(_age, hook_scripts(settings, "PrologSlurmctld")), default=math.inf),
         up=_up(settings),
         clock_gap=_clock_gap(commands),
+        order_problem=_order_problem(facts.config, settings),
     )
     return _read_once(facts)
 
@@ -209,6 +211,16 @@ def _model(policy: str) -> tuple[str, float | None]:
         return "", (time.time() - (folder / "policy.npz").stat().st_mtime) / 86_400
     except (DovetailError, OSError) as error:
         return str(error), None
+
+
+def _order_problem(config: LiveConfig, settings: Mapping[str, str]) -> str:
+    from dovetail.live.cycle.policy import check_beside_slurm
+
+    try:
+        check_beside_slurm(config.policy, config.act, lambda: settings)
+    except DovetailError as error:
+        return str(error)
+    return ""
 
 
 def _trained_for(policy: str) -> str:

@@ -131,6 +131,14 @@ def weights(facts: Facts) -> Checkup:
     return ok(name, f"sum {total:,}; steps for {facts.config.act.horizon:,} jobs fit above")
 
 
+def order(facts: Facts) -> Checkup:
+    """Whether Slurm makes the priorities that the policy's order starts from, if it does."""
+    name, policy = "order", facts.config.policy
+    if facts.order_problem:
+        return problem(name, facts.order_problem, "until then the daemon refuses to start")
+    return ok(name, f"{policy}: gets all that it needs of Slurm's priorities")
+
+
 def weight_total(settings: Mapping[str, str]) -> int:
     """The most that Slurm's own factors can add up to."""
     total = 0
@@ -259,6 +267,7 @@ SLURM_CHECKS: tuple[Callable[[Facts], Checkup], ...] = (
     clock,
     priority_type,
     weights,
+    order,
     backfill,
     recalculation,
     job_age,

@@ -38,12 +38,12 @@ class SiteSettings:
                 for part in cluster.partitions
             ),
             qos={**cluster.qos, **self.qos},
-            slurm=_as_configured(self.settings),
+            slurm=as_configured(self.settings),
             associations=self.associations,
         )
 
 
-def _as_configured(settings: Mapping[str, str]) -> dict[str, str]:
+def as_configured(settings: Mapping[str, str]) -> dict[str, str]:
     """The settings as slurm.conf words them: `scontrol show config` has other cases and units."""
     told = {name.lower(): text_of(value) for name, value in settings.items()}
     found = {name: told[name.lower()] for name in SETTINGS if told.get(name.lower())}

@@ -23,7 +23,7 @@ from dovetail.live.backends.base import Backend
 from dovetail.live.config import LiveConfig, load_config
 from dovetail.live.cycle.actuator import Clocks
 from dovetail.live.cycle.controller import LiveController
-from dovetail.live.cycle.policy import check_policy
+from dovetail.live.cycle.policy import check_beside_slurm, check_policy
 from dovetail.live.cycle.report import CycleReport
 from dovetail.live.journal import Journal
 from dovetail.live.ledger.unmarked import UnmarkedFactors
@@ -124,6 +124,7 @@ class Daemon:
         metrics = stack.enter_context(self._metrics or Metrics(self.config.metrics))
         metrics.also(telemetry.families)
         backend = self._backend or BACKENDS[self.config.slurm.backend](self.config.slurm)
+        check_beside_slurm(self.config.policy, self.config.act, backend.settings)
         controller = LiveController(
             self.config,
             backend,
@@ -246,6 +247,7 @@ class Daemon:
         try:
             config = load_config(self.path)
             check_policy(config.policy)
+            check_beside_slurm(config.policy, config.act, controller.backend.settings)
         except DovetailError as error:
             LOG.error("configuration not taken: %s", error)
             return
