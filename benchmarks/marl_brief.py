@@ -50,22 +50,20 @@ def _nine(usual: dict[str, Any], slowdown: dict[str, Any]) -> Iterator[str]:
     """The choice by each objective against the best of nine: slowdown, and use in points."""
     yield (
         "| history | best of nine | chosen as usual: slowdown | GPUs in use | chosen for slowdown "
-        "| slowdown | wait | GPUs in use | pairs for slowdown, against this choice |"
+        "| slowdown | wait | GPUs in use |"
     )
-    yield "| --- | --- | --- | ---: | --- | --- | --- | ---: | --- |"
+    yield "| --- | --- | --- | ---: | --- | --- | --- | ---: |"
     for name, part in usual.items():
         best, other = part["best_of_nine"]["queue_bsld"], slowdown.get(name)
         against = part["against"]["unseen"]["choice"][best]
         cells = [best, change(against["queue_bsld"]), _points(part["rows"], best)]
         if other is not None:
             found, chosen = other["against"]["unseen"], other["choice"]
-            pair = found.get("pair", {}).get("choice")
             cells += [
                 f"{chosen['order']}@{chosen['placement']}",
                 change(found["choice"][best]["queue_bsld"]),
                 change(found["choice"][best]["queue_wait"]),
                 _points(other["rows"], best),
-                "" if pair is None else changes(pair, QUEUE),
             ]
         yield f"| {name} | {' | '.join(cells)} |"
     yield ""
