@@ -55,6 +55,7 @@ bench-rltune: $(VENV)/.dev  ## choose, learn and compare on six real traces, hou
 
 bench-marl: $(VENV)/.dev  ## two agents, selector and allocator, on five histories, many hours
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run marl marl_loads marl_headroom
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.marl --objective slowdown --arms pair
 
 bench-adlro: $(VENV)/.dev  ## train and compare on GPUs of three types, a quarter of an hour
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.run adlro telemetry encoding wear

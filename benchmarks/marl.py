@@ -6,6 +6,7 @@ trained with several seeds. What is finished lies in benchmarks/models/marl and 
 
 python -m benchmarks.run marl                                  # all; many hours
 python -m benchmarks.marl --traces pai --seeds 2 --half_seeds 1 --jobs 8000   # a part of it
+python -m benchmarks.marl --objective slowdown --arms pair             # to marl_slowdown.json
 python -m benchmarks.marl --train nothing      # measure the trainings that are finished, no more
 python -m benchmarks.marl --traces ""          # the result file from the histories measured so far
 """
@@ -37,6 +38,7 @@ from benchmarks.marl_measures import (
 )
 from benchmarks.marl_sites import MIXED, PARTITION, SITES, open_site
 from benchmarks.marl_speeds import BY_SPEED
+from dovetail.agents.aim import USUAL_TEXT
 from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.choice.cells import SiteHistory, open_history
@@ -91,18 +93,31 @@ class Size:
     windows: int = 10
     knowledge: str = "predicted,limit,exact"
     workers: int = 1  # processes that measure
+    objective: str = USUAL_TEXT  # of choice and pairs; of others results lie apart
     train: str = MISSING  # what is not finished; anything else: measure what is
+
+    @property
+    def folder(self) -> Path:
+        return MODELS.with_name(self.result)
+
+    @property
+    def result(self) -> str:
+        """What models and results of this objective are called."""
+        return "marl" if self.objective == USUAL_TEXT else f"marl_{self.objective}"
+
+
+PLAIN = Size()
 
 
 def run(
     traces: tuple[str, ...] = SITES,
     arms: tuple[str, ...] = tuple(ARMS),
-    size: Size = Size(),
+    size: Size = PLAIN,
 ) -> dict[str, Any]:
     latency = _latency()  # before torch is loaded
     for name in traces:
         measure_site(name, arms, size)
-    found = {name: MODELS / name / "result.json" for name in SITES}
+    found = {name: size.folder / name / "result.json" for name in SITES}
     return {
         "partition": PARTITION,
         "latency": latency,
@@ -133,21 +148,22 @@ def measure_site(name: str, arms: tuple[str, ...], size: Size) -> None:
             continue
         knowledge = knowledge_of(site, kind)
         history = open_history(site, kind, forecast_of(knowledge, kind))
-        start = _Start(site, history, choice_of(name, kind, history))
+        start = _Start(site, history, choice_of(name, kind, history, size))
         planned = [
             (arm, seed)
             for arm in arms
             for seed in range(size.half_seeds if ARMS[arm] else size.seeds)
-            if size.train == MISSING or _folder(name, kind, arm, seed).joinpath(SECONDS).exists()
+            if size.train == MISSING
+            or size.folder.joinpath(name, kind, f"{arm}-{seed}", SECONDS).exists()
         ]
         trained = {
             f"{arm}-{seed}": _trained(name, kind, arm, seed, start, size) for arm, seed in planned
         }
         draws = Draws(site.trace, kind, 0, 1, knowledge)
-        result["knowledge"][kind] = _measured(site, draws, trained, size)
-        (MODELS / name).mkdir(parents=True, exist_ok=True)
+        result["knowledge"][kind] = _measured(site, draws, start.choice, trained, size)
+        (size.folder / name).mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1, sort_keys=True)
-        (MODELS / name / "result.json").write_text(text, encoding="utf-8")
+        (size.folder / name / "result.json").write_text(text, encoding="utf-8")
 
 
 class _Start(NamedTuple):
@@ -174,9 +190,10 @@ def forecast_of(knowledge: Knowledge, kind: str) -> Distribution | None:
     return knowledge.forecast(PREDICTOR) if is_predicted(kind) else None
 
 
-def choice_of(name: str, kind: str, history: SiteHistory) -> dict[str, Any]:
+def choice_of(name: str, kind: str, history: SiteHistory, size: Size = PLAIN) -> dict[str, Any]:
     """The best heuristic pair and estimates by the known part: one for all arms and seeds."""
-    config, folder = ChoiceConfig(estimates=kind), MODELS / name / kind / "choice"
+    config = ChoiceConfig(estimates=kind, objective=size.objective)
+    folder = size.folder / name / kind / "choice"
     clock = folder / SECONDS
     if not clock.exists():
         with _timed(clock, f"{name}, {kind}, choice"):
@@ -198,14 +215,10 @@ def _timed(clock: Path, what: str) -> Iterator[None]:
     _say(f"{what}: {spent}")
 
 
-def _folder(name: str, kind: str, arm: str, seed: int) -> Path:
-    return MODELS / name / kind / f"{arm}-{seed}"
-
-
 def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Size) -> Path:
     from dovetail.agents.selector_allocator.training import learn
 
-    path = _folder(name, kind, arm, seed)
+    path = size.folder / name / kind / f"{arm}-{seed}"
     clock = path / SECONDS
     if clock.exists():
         return path
@@ -213,6 +226,7 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
         epochs=size.epochs, episodes_per_epoch=size.episodes, estimates=kind, seed=seed,
         environments=min(30, size.episodes), imitated=size.episodes,
         search_epochs=size.search_epochs, population=size.population, batch=size.batch,
+        objective=size.objective,
         **ARMS[arm],
     )  # fmt: skip
     if not (path / CARD_FILE).exists():  # as if the choice had just been made
@@ -228,9 +242,10 @@ def _trained(name: str, kind: str, arm: str, seed: int, start: _Start, size: Siz
     return path
 
 
-def _measured(site: Site, draws: Draws, trained: dict[str, Path], size: Size) -> dict[str, Any]:
+def _measured(
+    site: Site, draws: Draws, chosen: dict[str, Any], trained: dict[str, Path], size: Size
+) -> dict[str, Any]:
     first = first_unseen(site.trace)
-    chosen = load_checkpoint(next(iter(trained.values()))).card["choice"]
     told = contestants(draws, chosen, trained)
     windows = Windows(_base(site, draws), first, size.windows)
     rows: dict[str, Any] = {}
@@ -288,13 +303,17 @@ def _base(site: Site, draws: Draws) -> Schedule:
 def _against(
     found: dict[str, Floats], best: Iterable[str], metrics: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Each arm, all of its seeds, against heuristics and the other arms; below 1 is better."""
+    """Each arm, all of its seeds, and the choice, against heuristics and the other arms.
+
+    Below 1 is better.
+    """
     arms = sorted({name.rpartition("-")[0] for name in found if name[-1].isdigit()})
     of_arm = {
         arm: np.stack([part for name, part in found.items() if name.rpartition("-")[0] == arm])
         for arm in arms
     }  # [seeds, metrics, blocks]
-    names = (*best, *FIRST_COME, *OTHERS, *BY_SPEED, "choice")
+    of_arm["choice"] = found["choice"][None]
+    names = (*best, *FIRST_COME, *OTHERS, *BY_SPEED)
     rivals = {name: found[name] for name in names if name in found}
     return {
         arm: {
@@ -329,13 +348,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--traces", default=",".join(SITES))
     options.add_argument("--arms", default=",".join(ARMS))
-    plain = Size()
-    for name, value in asdict(plain).items():
+    for name, value in asdict(PLAIN).items():
         options.add_argument(f"--{name}", type=type(value), default=value)
     given = vars(options.parse_args())
     traces, arms = (tuple(filter(None, given.pop(name).split(","))) for name in ("traces", "arms"))
-    result = run(traces, arms, Size(**given))
-    path = Path(__file__).parent / "results" / "marl.json"
+    size = Size(**given)
+    result = run(traces, arms, size)
+    path = Path(__file__).parent / "results" / f"{size.result}.json"
     path.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

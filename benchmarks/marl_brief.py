@@ -1,176 +1,122 @@
-"""The short tables of docs/results/selector-allocator.md from benchmarks/results/marl.json.
+"""The tables of docs/results/selector-allocator.md, from what lies in benchmarks/results.
 
-python -m benchmarks.marl_brief
+python -m benchmarks.marl_brief       # benchmarks.marl_tables prints the long ones
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from typing import Any
 
+from benchmarks.marl_format import ARMS, QUEUE, cases, change, changes, read
 from benchmarks.marl_speeds import BY_SPEED
-from benchmarks.marl_tables import RESULT
 
-ARMS = {
-    "pair": "the pair",
-    "selector": "the selector, best-fit",
-    "allocator-saf": "the allocator, SAF",
-    "allocator-fcfs": "the allocator, FCFS",
-    "written": "what `train` writes",
-}
-RIVALS = {
-    "fcfs@best-fit": "FCFS, best-fit",
-    "saf@best-fit": "SAF, best-fit",
-    "dovetail": "`dovetail`",
-    "choice": "the choice",
-}
-FIRST = "fcfs@first-available"
-LOADS = RESULT.with_name("marl_loads.json")
-OWN, QUEUE = ("wait", "bsld"), ("queue_wait", "queue_bsld")
-
-MEASURES = {"bsld": "own jobs", "queue_bsld": "all who wait", "whole_bsld": "whole history"}
+FIRST, SAF = "fcfs@first-available", "saf@best-fit"
 
 
-def lines(result: dict[str, Any]) -> Iterator[str]:
-    parts = [
-        (f"{name}, {kind}", part)
-        for name, site in result["traces"].items()
-        for kind, part in site["knowledge"].items()
-    ]
-    equal = [(name, part) for name, part in parts if not set(BY_SPEED) & set(part["rows"])]
-    yield from _arms(equal)
-    yield from _measures(equal)
+def lines() -> Iterator[str]:
+    usual, slowdown = read("marl"), cases(read("marl_slowdown"))
+    equal = {n: part for n, part in cases(usual).items() if BY_SPEED[0] not in part["rows"]}
+    yield from _cooperation(equal)
+    yield from _nine(equal, slowdown)
     yield from _utilisation(equal)
-    yield from _gates(parts)
-    yield from _speeds([one for one in parts if one not in equal])
+    yield from _speeds({n: part for n, part in cases(usual).items() if n not in equal})
+    yield from _latency(usual["latency"])
 
 
-def _arms(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """What all who wait are charged in the tenth, against the rivals, with 95 % intervals.
-
-    The last column is of own jobs of the tenth.
-    """
-    names = ["against the best of nine", *(f"against {name}" for name in RIVALS.values())]
-    yield f"| history | arm | {' | '.join(names)} | against the choice, own jobs |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    for name, part in parts:
-        for arm, words in ARMS.items():
-            if arm not in part["against"]["unseen"]:
-                continue
-            found = part["against"]["unseen"][arm]
-            rivals = (part["best_of_nine"]["queue_bsld"], *RIVALS)
-            cells = [_changes(found[rival], QUEUE) for rival in rivals]
-            yield (f"| {name} | {words} | {' | '.join(cells)} | {_changes(found['choice'], OWN)} |")
-    yield ""
-
-
-def _measures(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """Slowdown by three measures: what LCFS gains on its own jobs, others pay."""
-    yield f"| history | policy | {' | '.join(MEASURES.values())} | wait, whole history |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: |"
-    for name, part in parts:
-        best, rows = part["best_of_nine"], part["rows"]
-        for policy in dict.fromkeys((*best.values(), "lcfs@best-fit", "saf@best-fit", "choice")):
-            yield f"| {name} | {policy} | {_measured([rows[policy]], policy, best)} |"
-        pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
-        if pairs:
-            yield f"| {name} | the pair | {_measured(pairs, '', best)} |"
-    yield ""
-
-
-def _measured(rows: list[dict[str, float]], policy: str, best: dict[str, str]) -> str:
-    """Means over seeds; the best of nine by a measure stands out."""
-    cells = []
-    for by in (*MEASURES, "whole_wait"):
-        text = f"{sum(row[by] for row in rows) / len(rows):,.{0 if by == 'whole_wait' else 1}f}"
-        cells.append(f"**{text}**" if best.get(by) == policy else text)
-    return f"{' | '.join(cells)} s"
-
-
-def _utilisation(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """On the tenth and, where more comes than fits, from `benchmarks.marl_loads`."""
-    cases = json.loads(LOADS.read_text(encoding="utf-8"))["cases"]
+def _cooperation(parts: dict[str, Any]) -> Iterator[str]:
+    """What learning adds: all who wait, wait and slowdown."""
     yield (
-        "| history | the choice, tenth | best of nine, tenth | the choice, load 1.2 | the pair, "
-        "load 1.2 | FCFS with first-available, load 1.2 | no schedule above |"
+        "| history | the choice | the pair against it | the selector against it | "
+        "the allocator under SAF, against SAF | passed the gate |"
     )
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for name, part in parts:
-        rows, loaded = part["rows"], cases[name]["cells"]["recorded, 1.2"]
+    yield "| --- | --- | --- | --- | --- | ---: |"
+    for name, part in parts.items():
+        found, chosen = part["against"]["unseen"], part["choice"]
+        passed = [row["gate"]["passed"] for row in part["training"].values()]
+        cells = [
+            changes(found[arm][rival], QUEUE) if arm in found else ""
+            for arm, rival in (("pair", "choice"), ("selector", "choice"), ("allocator-saf", SAF))
+        ]
+        yield (
+            f"| {name} | {chosen['order']}@{chosen['placement']} | {' | '.join(cells)} | "
+            f"{sum(passed)} of {len(passed)} |"
+        )
+    yield ""
+
+
+def _nine(usual: dict[str, Any], slowdown: dict[str, Any]) -> Iterator[str]:
+    """The choice by each objective against the best of nine: slowdown, and use in points."""
+    yield (
+        "| history | best of nine | chosen as usual: slowdown | GPUs in use | chosen for slowdown "
+        "| slowdown | wait | GPUs in use |"
+    )
+    yield "| --- | --- | --- | ---: | --- | --- | --- | ---: |"
+    for name, part in usual.items():
+        best, other = part["best_of_nine"]["queue_bsld"], slowdown.get(name)
+        against = part["against"]["unseen"]["choice"][best]
+        cells = [best, change(against["queue_bsld"]), _points(part["rows"], best)]
+        if other is not None:
+            found, chosen = other["against"]["unseen"], other["choice"]
+            cells += [
+                f"{chosen['order']}@{chosen['placement']}",
+                change(found["choice"][best]["queue_bsld"]),
+                change(found["choice"][best]["queue_wait"]),
+                _points(other["rows"], best),
+            ]
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _points(rows: dict[str, Any], best: str) -> str:
+    """How much more of the GPUs is used, in points."""
+    more = rows["choice"]["utilisation"] - rows[best]["utilisation"]
+    return f"{100 * more:+.1f}".replace("-", "−")
+
+
+def _utilisation(parts: dict[str, Any]) -> Iterator[str]:
+    """Where more comes than fits, from `benchmarks.marl_loads`."""
+    loads = read("marl_loads")["cases"]
+    yield (
+        "| history | the choice, load 1.2 | the pair | FCFS with first-available "
+        "| no schedule above |"
+    )
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for name in parts:
+        loaded = loads[name]["cells"]["recorded, 1.2"]
         used = {policy: row["utilisation"] for policy, row in loaded["rows"].items()}
         pairs = [share for policy, share in used.items() if policy.startswith("pair-")]
-        cells = (
-            rows["choice"]["utilisation"],
-            rows[part["best_of_nine"]["queue_bsld"]]["utilisation"],
-            used["choice"],
-            sum(pairs) / len(pairs) if pairs else math.nan,
-            used[FIRST],
-            loaded["most_utilisation"],
-        )
-        texts = ("" if math.isnan(cell) else f"{100 * cell:.1f} %" for cell in cells)
+        pair = sum(pairs) / len(pairs) if pairs else math.nan
+        shown = (used["choice"], pair, used[FIRST], loaded["most_utilisation"])
+        texts = ("" if math.isnan(cell) else f"{100 * cell:.1f} %" for cell in shown)
         yield f"| {name} | {' | '.join(texts)} |"
     yield ""
 
 
-def _gates(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """What became of each training on the part that chose it, that judged it, and after.
-
-    All by what all who wait are charged, against the choice.
-    """
-    yield (
-        "| history | training | CPU | kept | on the part that chose it | on the part held back | "
-        "at worst by chance | gate | on the tenth |"
-    )
-    yield "| --- | --- | ---: | --- | --- | --- | ---: | --- | --- |"
-    for name, part in parts:
-        choice = part["rows"]["choice"]
-        for training, row in part["training"].items():
-            gate, chosen, later = row["gate"], row["halves"][row["kept"]], part["rows"][training]
-            after = [later[metric] / choice[metric] - 1.0 for metric in QUEUE]
-            yield (
-                f"| {name} | {training} | {row['cpu_seconds']:.0f} s | {row['kept']} | "
-                f"{_both(chosen['wait'], chosen['bsld'])} | {_both(gate['wait'], gate['bsld'])} | "
-                f"{_signed(gate['upper'])} | {'passed' if gate['passed'] else 'not passed'} | "
-                f"{_both(*after)} |"
-            )
-    yield ""
+def _speeds(parts: dict[str, Any]) -> Iterator[str]:
+    """Where GPUs differ in speed: against rivals that know it, too. All who wait."""
+    for name, part in parts.items():
+        found = {arm: ours for arm, ours in part["against"]["unseen"].items() if arm in ARMS}
+        best = part["best_of_nine"]["queue_bsld"]
+        yield f"| {name}, against | {' | '.join(ARMS[arm] for arm in found)} |"
+        yield f"| --- |{' --- |' * len(found)}"
+        for rival in dict.fromkeys((best, SAF, *BY_SPEED, "choice")):
+            label = f"{rival} (best of nine)" if rival == best else rival
+            cells = (changes(of[rival], QUEUE) if rival in of else "" for of in found.values())
+            yield f"| {label} | {' | '.join(cells)} |"
+        yield ""
 
 
-def _speeds(parts: list[tuple[str, Any]]) -> Iterator[str]:
-    """Where GPUs differ in speed: against rivals that know it, too; and turnaround of own jobs."""
-    yield "| history | arm | against | all who wait: wait; slowdown | own jobs: turnaround |"
-    yield "| --- | --- | --- | --- | --- |"
-    for name, part in parts:
-        rivals = (part["best_of_nine"]["queue_bsld"], "saf@best-fit", *BY_SPEED)
-        for arm in ARMS:
-            found = part["against"]["unseen"].get(arm, {})
-            for rival in dict.fromkeys(one for one in rivals if one in found):
-                label = f"{rival} (best of nine)" if rival == rivals[0] else rival
-                yield (
-                    f"| {name} | {ARMS[arm]} | {label} | {_changes(found[rival], QUEUE)} | "
-                    f"{_change(found[rival]['turnaround'])} |"
-                )
-    yield ""
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
-def _both(wait: float, bsld: float) -> str:
-    return f"{100 * wait:+.0f}; {100 * bsld:+.0f}".replace("-", "−")
-
-
-def _changes(ratios: dict[str, Any], metrics: tuple[str, str]) -> str:
-    return "; ".join(_change(ratios[metric]) for metric in metrics)
-
-
-def _change(ratio: dict[str, float]) -> str:
-    value, low, high = (100 * (ratio[name] - 1) for name in ("value", "low", "high"))
-    return f"{value:+.0f} [{low:+.0f}, {high:+.0f}]".replace("-", "−")
+def _latency(latency: dict[str, Any]) -> Iterator[str]:
+    yield "| nodes | jobs waiting | median | 99th percentile, clock | 99th percentile, CPU time |"
+    yield "| ---: | ---: | ---: | ---: | ---: |"
+    for row in latency["decisions"]:
+        yield (
+            f"| {row['nodes']:,} | {row['jobs_waiting']} | {row['median_ms']:.2f} ms | "
+            f"{row['p99_ms']:.2f} ms | {row['cpu_p99_ms']:.2f} ms |"
+        )
 
 
 if __name__ == "__main__":
-    print("\n".join(lines(json.loads(RESULT.read_text(encoding="utf-8")))))
+    print("\n".join(lines()))

@@ -1,33 +1,31 @@
-"""The obvious rule where GPUs differ in speed: the fastest for this kind of job, then best-fit.
+"""The obvious rule where GPUs differ in speed: the fastest type for the kind of job, by best-fit.
 
-Importing this makes it known as `fastest`, for comparisons only: an allocator that learns sees the
-speeds, and should be measured against whoever sees them, too.
+Importing this makes it known as `fastest`, for comparisons only: under SAF and SJF jobs wait 3 to
+7 % longer by it than by best-fit, on the known parts of four histories with made-up speeds, as
+whoever comes first fills the fast nodes. `suited`, which is registered, asks who loses least
+elsewhere.
 """
 
 from __future__ import annotations
 
-from numba import carray
-
-from dovetail.domain.node_classes import ranking
+from dovetail.domain.cluster import Cluster
 from dovetail.domain.policy import Placement
 from dovetail.policies.placement import PLACEMENTS
 from dovetail.policies.placement.preferences import best_fit
 
-BY_SPEED = ("saf@gpu-affinity", "sjf@gpu-affinity", "saf@fastest", "sjf@fastest")
+BY_SPEED = tuple(
+    f"{order}@{place}"
+    for place in ("suited", "gpu-affinity", "fastest")
+    for order in ("saf", "sjf")
+)
 """Rivals that know which GPUs are fast for which jobs."""
 
-SPEED = 1000.0
-"""More than a node has free GPUs: speed comes first."""
 
-
-@ranking
-def _fastest(parameters, given, count):  # type: ignore[no-untyped-def]
-    classes = carray(given, (count,))
-    for i in range(count):
-        classes[i].preference = classes[i].free_gpus - SPEED * classes[i].speed
+def _slowness(cluster: Cluster, gpu_type: str, kind: str | None) -> float:
+    return -cluster.speed_of(gpu_type, kind)
 
 
 FASTEST = PLACEMENTS.register(
     "fastest",
-    Placement("fastest", best_fit, rank=_fastest, about="the fastest node that fits, by best-fit"),
+    Placement("fastest", best_fit, type_cost=_slowness, about="the fastest type, by best-fit"),
 )

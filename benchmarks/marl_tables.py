@@ -1,102 +1,133 @@
-"""The tables of docs/results/selector-allocator.md from benchmarks/results/marl.json.
+"""All that was measured of two agents, at length, from what lies in benchmarks/results.
 
-python -m benchmarks.marl_tables
+python -m benchmarks.marl_tables                 # by the usual objective
+python -m benchmarks.marl_tables marl_slowdown
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-RESULT = Path(__file__).parent / "results" / "marl.json"
+from benchmarks.marl_format import ARMS, OWN, QUEUE, both, cases, change, changes, read, signed
+
+RIVALS = {
+    "fcfs@best-fit": "FCFS, best-fit",
+    "saf@best-fit": "SAF, best-fit",
+    "dovetail": "`dovetail`",
+    "choice": "the choice",
+}
+MEASURES = {"bsld": "own jobs", "queue_bsld": "all who wait", "whole_bsld": "whole history"}
 
 
-def lines(result: dict[str, Any]) -> list[str]:
-    found: list[str] = []
+def lines(result: dict[str, Any]) -> Iterator[str]:
+    parts = cases(result)
+    yield from _arms(parts)
+    yield from _measures(parts)
+    yield from _gates(parts)
     for name, site in result["traces"].items():
         for kind, part in site["knowledge"].items():
-            found += _site(name, kind, site, part)
-    return [*found, *_latency(result["latency"])]
+            yield from _site(name, kind, site, part)
 
 
-def _site(name: str, kind: str, site: dict[str, Any], part: dict[str, Any]) -> list[str]:
+def _arms(parts: dict[str, Any]) -> Iterator[str]:
+    """What all who wait are charged in the tenth, against the rivals, with 95 % intervals.
+
+    The last column is of own jobs of the tenth.
+    """
+    names = ["against the best of nine", *(f"against {name}" for name in RIVALS.values())]
+    yield f"| history | arm | {' | '.join(names)} | against the choice, own jobs |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for name, part in parts.items():
+        for arm, words in ARMS.items():
+            found = part["against"]["unseen"].get(arm, {})
+            rivals = (part["best_of_nine"]["queue_bsld"], *RIVALS)
+            cells = [changes(found[one], QUEUE) if one in found else "" for one in rivals]
+            cells.append(changes(found["choice"], OWN) if "choice" in found else "")
+            if found:
+                yield f"| {name} | {words} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _measures(parts: dict[str, Any]) -> Iterator[str]:
+    """Slowdown by three measures: what LCFS gains on its own jobs, others pay."""
+    yield f"| history | policy | {' | '.join(MEASURES.values())} | wait, whole history |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |"
+    for name, part in parts.items():
+        best, rows = part["best_of_nine"], part["rows"]
+        for policy in dict.fromkeys((*best.values(), "lcfs@best-fit", "saf@best-fit", "choice")):
+            yield f"| {name} | {policy} | {_measured([rows[policy]], policy, best)} |"
+        pairs = [row for policy, row in rows.items() if policy.startswith("pair-")]
+        if pairs:
+            yield f"| {name} | the pair | {_measured(pairs, '', best)} |"
+    yield ""
+
+
+def _measured(rows: list[dict[str, float]], policy: str, best: dict[str, str]) -> str:
+    """Means over seeds; the best of nine by a measure stands out."""
+    cells = []
+    for by in (*MEASURES, "whole_wait"):
+        text = f"{sum(row[by] for row in rows) / len(rows):,.{0 if by == 'whole_wait' else 1}f}"
+        cells.append(f"**{text}**" if best.get(by) == policy else text)
+    return f"{' | '.join(cells)} s"
+
+
+def _gates(parts: dict[str, Any]) -> Iterator[str]:
+    """What became of each training on the part that chose it, that judged it, and after.
+
+    All by what all who wait are charged, against the choice.
+    """
+    yield (
+        "| history | training | CPU | kept | on the part that chose it | on the part held back | "
+        "at worst by chance | gate | on the tenth |"
+    )
+    yield "| --- | --- | ---: | --- | --- | --- | ---: | --- | --- |"
+    for name, part in parts.items():
+        choice = part["rows"]["choice"]
+        for training, row in part["training"].items():
+            gate, chosen, later = row["gate"], row["halves"][row["kept"]], part["rows"][training]
+            after = [later[metric] / choice[metric] - 1.0 for metric in QUEUE]
+            yield (
+                f"| {name} | {training} | {row['cpu_seconds']:.0f} s | {row['kept']} | "
+                f"{both(chosen['wait'], chosen['bsld'])} | {both(gate['wait'], gate['bsld'])} | "
+                f"{signed(gate['upper'])} | {'passed' if gate['passed'] else 'not passed'} | "
+                f"{both(*after)} |"
+            )
+    yield ""
+
+
+def _site(name: str, kind: str, site: dict[str, Any], part: dict[str, Any]) -> Iterator[str]:
+    """Every policy, and every arm against every rival: own jobs, and ten warm windows."""
     chosen, size = part["choice"], site["size"]
-    rows = [
+    yield (
         f"**{name}**, {kind}; the choice is {chosen['order']}@{chosen['placement']} with "
         f"{chosen['estimates']}; {site['jobs']:,} jobs at load {size['load']:g}, "
         f"{size['seeds']} seeds (halves {size['half_seeds']}), search of {size['search_epochs']} "
         f"epochs, PPO of {size['epochs']} epochs of {size['episodes']} episodes. Of the nine, "
-        f"{', '.join(f'{name} by {by}' for by, name in part['best_of_nine'].items())} is best.",
-        "",
-        "| policy | wait | bsld | utilisation | wait, windows | bsld, windows |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
+        f"{', '.join(f'{name} by {by}' for by, name in part['best_of_nine'].items())} is best."
+    )
+    yield ""
+    yield "| policy | wait | bsld | utilisation | wait, windows | bsld, windows |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for policy, row in sorted(part["rows"].items()):
-        rows.append(
+        yield (
             f"| {policy} | {row['wait']:,.0f} s | {row['bsld']:.2f} | "
             f"{100 * row['utilisation']:.1f} % | {row['windows_wait']:,.0f} s | "
             f"{row['windows_bsld']:.2f} |"
         )
-    return [*rows, "", *_against(part), "", *_trainings(part), ""]
-
-
-def _against(part: dict[str, Any]) -> list[str]:
-    rows = [
-        "| arm (all seeds) | against | wait, tenth | bsld, tenth | wait, windows | bsld, windows |",
-        "| --- | --- | ---: | ---: | ---: | ---: |",
-    ]
+    yield ""
+    yield "| arm, all seeds | against | wait, tenth | bsld, tenth | wait, windows | bsld, windows |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |"
     windows = part["against"]["windows"]
     for arm, rivals in part["against"]["unseen"].items():
         for rival, ratios in rivals.items():
             label = f"{rival} (best of nine)" if rival in part["best_of_nine"].values() else rival
-            cells = (
-                _change(found[metric])
-                for found in (ratios, windows[arm][rival])
-                for metric in ("wait", "bsld")
-            )
-            rows.append(f"| {arm} | {label} | {' | '.join(cells)} |")
-    return rows
-
-
-def _trainings(part: dict[str, Any]) -> list[str]:
-    rows = [
-        "| training | CPU | kept | best at epoch | validation: wait, bsld | gate |",
-        "| --- | ---: | --- | ---: | ---: | --- |",
-    ]
-    for name, row in part["training"].items():
-        gate, kept = row["gate"], row["kept"]
-        rows.append(
-            f"| {name} | {row['cpu_seconds']:.0f} s | {kept} | {row['best_epoch']} | "
-            f"{100 * row['halves'][kept]['wait']:+.0f} %, "
-            f"{100 * row['halves'][kept]['bsld']:+.0f} % | "
-            f"{'passed' if gate['passed'] else 'not passed'}: wait {100 * gate['wait']:+.0f} %, "
-            f"bsld {100 * gate['bsld']:+.0f} % |"
-        )
-    return rows
-
-
-def _change(ratio: dict[str, float]) -> str:
-    value, low, high = (100 * (ratio[name] - 1) for name in ("value", "low", "high"))
-    return f"{value:+.0f} % [{low:+.0f}, {high:+.0f}]"
-
-
-def _latency(latency: dict[str, Any]) -> list[str]:
-    rows = [
-        "| nodes | jobs waiting | median | 99th percentile, clock | 99th percentile, CPU time |",
-        "| ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for row in latency["decisions"]:
-        rows.append(
-            f"| {row['nodes']:,} | {row['jobs_waiting']} | {row['median_ms']:.2f} ms | "
-            f"{row['p99_ms']:.2f} ms | {row['cpu_p99_ms']:.2f} ms |"
-        )
-    return rows
+            both_parts = (ratios, windows[arm][rival])
+            cells = (change(found[metric]) for found in both_parts for metric in OWN)
+            yield f"| {arm} | {label} | {' | '.join(cells)} |"
+    yield ""
 
 
 if __name__ == "__main__":
-    found = json.loads(RESULT.read_text(encoding="utf-8"))
-    if any("search_epochs" not in site["size"] for site in found["traces"].values()):
-        sys.exit(f"{RESULT.name} was measured before the search: run python -m benchmarks.run marl")
-    print("\n".join(lines(found)))
+    print("\n".join(lines(read(*(sys.argv[1:] or ["marl"])))))

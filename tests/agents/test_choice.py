@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.agents.aim import CHOSEN_AHEAD
+from dovetail.agents.aim import CHOSEN_AHEAD, aim_of
 from dovetail.agents.catalogue import ChoiceConfig
+from dovetail.agents.choice.by_speed import placements_for
 from dovetail.agents.choice.candidates import (
     BETWEEN,
+    PLACEMENT,
     PolicyCandidate,
     orders,
     reference,
@@ -27,6 +29,7 @@ from dovetail.agents.choice.cells import (
     open_history,
     validation_cells,
 )
+from dovetail.agents.choice.for_slowdown import slowdown_orders
 from dovetail.agents.choice.halving import choose, choose_limits
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers, Task
@@ -148,7 +151,11 @@ class Told(LocalPlayers):
 
     def play_each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Measured]]:
         for number, (_, candidate) in enumerate(tasks):
-            told = self.waits.get(candidate.estimates) or self.waits.get(candidate.order)
+            told = (
+                self.waits.get(candidate.estimates)
+                or self.waits.get(f"{candidate.order}@{candidate.placement}")
+                or self.waits.get(candidate.order)
+            )
             blocks = np.log(np.tile(told or [50_000.0] * 4, (2, 1)))
             yield number, Measured(blocks, blocks, np.full(len(SIZES), np.nan))
 
@@ -307,3 +314,33 @@ def test_a_choice_uses_up_half_of_a_promise_at_most() -> None:
 def test_a_training_refuses_promises_that_it_cannot_keep(text: str) -> None:
     with pytest.raises(ConfigError, match="promise"):
         ChoiceConfig(promises=text)
+
+
+def test_placements_that_know_speeds_are_candidates_only_where_speeds_depend_on_the_kind() -> None:
+    plain = cluster_of("1x8:v100,1x8:t4")
+    kinds = replace(plain, kind_speed={"vision": {"t4": 0.5}})
+    alike = replace(plain, kind_speed={"vision": {"v100": 1.0, "t4": 1.0}})
+    vision = Site(trace_of(job(0, kind="vision")), kinds)
+    for cluster in (plain, alike, replace(plain, speed={"t4": 0.5})):
+        assert placements_for([Site(vision.trace, cluster)]) == PLACEMENT
+    assert placements_for([vision]) == ("suited", *PLACEMENT)
+    trained = Site(trace_of(job(0, kind="training")), kinds)  # a kind in the table
+    assert placements_for([vision, trained]) == ("suited", *PLACEMENT, "gpu-affinity")
+
+
+def test_where_nothing_is_clearly_ahead_saf_is_chosen_with_the_usual_placement_there() -> None:
+    one, both = number_cells([[cells()[0]]]), ("suited", "lifetime")
+    for other, kept in ((985.0, "suited"), (500.0, "lifetime")):
+        waits = Told({"saf@suited": [1000.0] * 4, "saf@lifetime": [other] * 4})
+        best = choose(one, "exact", waits, placements=both).best
+        assert (best.order, best.placement) == ("saf", kept)
+
+
+def test_orders_that_age_are_candidates_only_where_slowdown_is_wanted_most() -> None:
+    assert list(slowdown_orders("exact", aim_of("wait=1,slowdown=1"))) == []
+    found = list(slowdown_orders("predicted", aim_of("slowdown")))
+    assert len(set(found)) == len(found) == 36
+    waits = Told({"saf": [1000.0] * 4, "sjf-aged": [500.0] * 4})
+    one = number_cells([[cells()[0]]])
+    assert choose(one, "exact", waits).best.order == "saf"
+    assert choose(one, "exact", waits, aim=aim_of("slowdown")).best.order == "sjf-aged"

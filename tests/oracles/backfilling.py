@@ -33,7 +33,7 @@ class Replay:
         self.where = answer.where
         self.rows = [job.row for job in self.jobs if job.row not in answer.rejected]
         self.options: dict[int, list[Option]] = {
-            row: self.site.options(self.jobs[row], {}) for row in self.rows
+            row: self.site.options(self.jobs[row]) for row in self.rows
         }
 
     def passes(self) -> Iterator[Pass]:

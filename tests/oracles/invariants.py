@@ -32,7 +32,7 @@ def check(schedule: Schedule) -> None:
             assert not answer.where[job.row], f"job {job.row} was rejected and yet placed"
             access = any(part.access != ANYBODY for part in site.cluster.partitions)
             regulated = site.cluster.limits or site.cluster.licenses or job.dependency or access
-            could_run = site.options(job, {}) and not regulated
+            could_run = site.options(job) and not regulated
             assert not could_run, f"job {job.row} was rejected and yet could run"
             continue
         start, end = float(schedule.start[job.row]), float(schedule.end[job.row])
@@ -55,13 +55,13 @@ def check_shape(site: Site, job: Job, where: Where) -> None:
         f"job {job.row} got {sum(sizes)} of {job.gpus} GPUs"
     )
     assert len(set(nodes)) == len(nodes), f"job {job.row} has two chunks on one node"
-    unlisted = job.nodelist is not None and not site.options_inside(job, {})
+    unlisted = job.nodelist is not None and not site.options_inside(job)
     for node, gpus in where:
         assert site.allows(job, node) or unlisted, f"job {job.row} may not use node {node}"
         assert max(gpus, default=-1) < site.capacity[node][0], (
             f"job {job.row}: no such GPU on node {node}"
         )
-    mine = [o for o in site.options(job, {}) if nodes[0] in o.hosts_large]
+    mine = [o for o in site.options(job) if nodes[0] in o.hosts_large]
     option = mine[0] if mine else None
     assert option is not None, f"job {job.row} runs in a pool that is no option"
     assert sizes == [option.large[0]] * option.many + [option.small[0]] * option.few, (

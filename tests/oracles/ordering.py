@@ -80,6 +80,18 @@ def _score(name: str, job: Job, estimate: float, predicted: float, at: Moment) -
             return gpus * math.sqrt(gpus) * estimate
         case "saf-2":
             return gpus * gpus * estimate
+        case "sjf-wide":
+            return estimate / gpus
+        case "sjf-wide-2":
+            return estimate / (gpus * gpus)
+        case "sjf-aged":
+            return estimate / math.sqrt((wait + estimate) / estimate)
+        case "sjf-aged-fully":
+            return estimate / ((wait + estimate) / estimate)
+        case "sjf-aged-wide":
+            return estimate / (gpus * math.sqrt((wait + estimate) / estimate))
+        case "sjf-aged-wide-2":
+            return estimate / (gpus * gpus * math.sqrt((wait + estimate) / estimate))
         case "wfp3":
             x = wait / estimate
             return -(x * x * x) * gpus

@@ -24,7 +24,7 @@ def preference(
     match name:
         case "first-available":
             return 0
-        case "best-fit" | "topology-aware" | "gpu-affinity":
+        case "best-fit" | "topology-aware" | "gpu-affinity" | "suited":
             return free
         case "worst-fit":
             return -free

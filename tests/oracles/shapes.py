@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dovetail.domain.cluster import Cluster, Partition
@@ -11,6 +11,7 @@ from dovetail.domain.limits import Each, Limit
 from dovetail.domain.trace import Trace
 from dovetail.slurm.host_lists import hosts_of
 from tests.oracles.reserved_nodes import seen_nodes
+from tests.oracles.type_ranks import TypeRank, alike
 
 Amount = tuple[int, int, int]  # GPUs, thousandths of a CPU, MB
 Model = tuple[str, int, int, int, tuple[str, ...], frozenset[str]]
@@ -277,26 +278,26 @@ class Site:
             all(name in there for name in way.split("&")) for way in job.constraint.split("|")
         )
 
-    def options(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
+    def options(self, job: Job, rank_of: TypeRank = alike) -> list[Option]:
         """All options in group order; none: the job is rejected.
 
         Where the nodes that it asks for cannot hold it, any will do.
         """
         if job.mig is not None:
             return []
-        found = self.options_inside(job, affinity)
+        found = self.options_inside(job, rank_of)
         anywhere = not found and job.nodelist is not None
-        return self.options_inside(replace(job, nodelist=None), affinity) if anywhere else found
+        return self.options_inside(replace(job, nodelist=None), rank_of) if anywhere else found
 
     def without_reservation(self, job: Job) -> Job:
         """A job whose reservation there is not, that it cannot hold, or that is not for it, is as
         any other."""
         own = [kept for kept in self.cluster.reservations if kept.name == job.reservation]
         let_in = any(kept.access.lets_in(job.user, job.account) for kept in own)
-        held = let_in and self.options_inside(replace(job, nodelist=None), {})
+        held = let_in and self.options_inside(replace(job, nodelist=None))
         return job if job.reservation is None or held else replace(job, reservation=None)
 
-    def options_inside(self, job: Job, affinity: Mapping[str, Sequence[str]]) -> list[Option]:
+    def options_inside(self, job: Job, rank_of: TypeRank = alike) -> list[Option]:
         """Those on the nodes that it may use."""
         if job.gpus == 0:  # GPUs, and so pools, do not matter
             nodes = [node for node in range(len(self.kind)) if self.allows(job, node)]
@@ -312,12 +313,11 @@ class Site:
         on_one_node = job.nodes == 0 and any(
             nodes and job.gpus <= size for (_, size), nodes in allowed.items()
         )
-        preferred = list(affinity.get(job.kind, ())) if job.kind is not None else []
         options = []
         for pool, (gpu_type, size) in enumerate(self.pools):
             if (on_one_node and job.gpus > size) or size == 0:
                 continue
-            rank = preferred.index(gpu_type) if gpu_type in preferred else len(preferred)
+            rank = rank_of(gpu_type, job.kind)
             split = shape(job.gpus, job.nodes, size)
             options += self.in_pool(job, pool, allowed[gpu_type, size], split, rank)
         return sorted(options, key=lambda option: (option.rank, option.width, option.pool))

@@ -19,6 +19,7 @@ from tests.oracles.placement import Chunks, place, preference
 from tests.oracles.promises import Ledger, Promise, node_sets
 from tests.oracles.reservations import Books, Running
 from tests.oracles.shapes import Amount, Kind, Option, Site, groups_of, jobs_of
+from tests.oracles.type_ranks import listed, suited
 
 Where = list[tuple[int, list[int]]]  # node and GPU numbers, in the order chosen
 
@@ -84,7 +85,8 @@ class Play:
         self.site = Site(cluster, self.jobs)
         self.jobs = [self.site.without_reservation(job) for job in self.jobs]
         self.ordering, self.placement, self.backfill = ordering, placement, backfill
-        self.affinity, self.predictor = affinity or {}, predictor
+        self.rank_of = suited(cluster) if placement == "suited" else listed(affinity or {})
+        self.predictor = predictor
         count = len(self.jobs)
         self.estimate = [max(1.0, float(told)) for told in estimates]
         self.reserve = [max(1.0, float(told)) for told in reserve or estimates]
@@ -102,7 +104,7 @@ class Play:
         self.fair_share: FairShare | FairTree = (
             FairTree(self.jobs, cluster) if tree else FairShare(self.jobs)
         )
-        options = [option for job in self.jobs for option in self.site.options(job, self.affinity)]
+        options = [option for job in self.jobs for option in self.site.options(job, self.rank_of)]
         self.there = Availability(self.site, self.jobs[0].submit)
         self.sets = node_sets(self.site, options, self.there.nodes)
         self.promises: dict[int, Promise] = {}  # conservative only
@@ -206,7 +208,7 @@ class Play:
     def submit(self, row: int, now: float) -> None:
         self.pending.remove(row)
         self.since[row] = now
-        options = self.site.options(self.jobs[row], self.affinity)
+        options = self.site.options(self.jobs[row], self.rank_of)
         if not options or not self.bounds.accepts(row, options[0].width):
             self.answer.rejected.add(row)
             self.eligibility.started[row] = self.eligibility.ended[row] = now

@@ -134,6 +134,23 @@ def test_wfp3_takes_the_wide_job_first_of_two_that_wait_alike() -> None:
     assert order("wfp3", {"gpus": 1}, {"gpus": 8}) == [1, 0]
 
 
+def test_orders_of_aged_lengths_divide_by_powers_of_size_and_slowdown() -> None:
+    late = {"estimate": 20.0, "gpus": 5}  # after 60 s its slowdown is 4
+    expected = {"wide": 4.0, "wide-2": 0.8, "aged": 10.0, "aged-fully": 5.0, "aged-wide": 2.0}
+    assert {name: score(f"sjf-{name}", **late) for name in expected} == expected
+    assert score("sjf-aged-wide-2", **late) == 0.4
+    assert score("sjf-aged", now=40.0) == score("sjf-aged-fully", now=40.0) == 30.0  # on arrival
+
+
+def test_by_an_aged_length_who_waited_for_long_passes_a_shorter_job() -> None:
+    old_and_longer, new_and_shorter = (
+        {"submit": 0.0, "estimate": 30.0},
+        {"submit": 100.0, "estimate": 20.0},
+    )
+    assert order("sjf", old_and_longer, new_and_shorter) == [1, 0]
+    assert order("sjf-aged", old_and_longer, new_and_shorter) == [0, 1]
+
+
 def test_wfp3_and_unicep_score_zero_on_arrival() -> None:
     assert score("wfp3", now=40.0) == 0.0
     assert score("unicep", now=40.0) == 0.0

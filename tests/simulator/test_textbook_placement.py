@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.builders import cluster_of, job
@@ -69,6 +71,29 @@ def test_affinity_prefers_the_types_of_the_kind_and_falls_back_to_others(run: Ru
         affinity={"inference": ("p100",)},
     )
     assert nodes(answer) == [[1], [0], [0]]
+
+
+def test_suited_sends_whoever_loses_least_to_slow_nodes_and_falls_back_to_others(run: Run) -> None:
+    site = replace(
+        cluster_of("1x4:v100,1x4:t4"),
+        kind_speed={"training": {"t4": 0.25}, "inference": {"t4": 0.8}},
+    )
+    answer = run(
+        site,
+        job(0, gpus=1, kind="inference"),  # loses less on a T4 than others do
+        job(1, gpus=3, kind="training"),  # would fit the T4 best
+        job(2, gpus=1, kind="training"),
+        job(3, gpus=3, kind="training"),  # the V100s are full
+        placement="suited",
+    )
+    assert nodes(answer) == [[1], [0], [0], [1]]
+
+
+def test_suited_is_best_fit_where_speeds_do_not_depend_on_the_kind_of_job(run: Run) -> None:
+    site = replace(cluster_of("1x8:v100,1x4:t4"), speed={"t4": 0.5})
+    rows = [job(at, run=50, gpus=1 + at % 4, kind="training") for at in range(12)]
+    both = [run(site, *rows, placement=name) for name in ("suited", "best-fit")]
+    assert both[0] == both[1]
 
 
 def test_a_job_goes_to_nodes_that_hold_it_whole_before_pools_that_must_split_it(run: Run) -> None:

@@ -13,9 +13,9 @@ from dovetail.agents.catalogue import ChoiceConfig
 from dovetail.agents.choice.candidates import reference
 from dovetail.agents.choice.cells import (
     CellConfig,
+    choice_cells,
     number_cells,
     open_history,
-    validation_cells,
 )
 from dovetail.agents.history import Site
 from dovetail.agents.players import LocalPlayers
@@ -67,7 +67,7 @@ def _choice(folder: Path) -> Names:
         "Site": Site,
         "open_history": lambda site, estimates: open_history(site, "exact"),
         "CellConfig": lambda estimates: CellConfig("exact", longest=50, loads=(1.0,), jitters=1),
-        "validation_cells": validation_cells,
+        "choice_cells": choice_cells,
         "LocalPlayers": LocalPlayers,
         "number_cells": number_cells,
         "print": lambda *said: None,

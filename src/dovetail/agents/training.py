@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dovetail.agents.aim import aim_of
+from dovetail.agents.choice.by_speed import placements_for
 from dovetail.agents.choice.candidates import SLURM, PolicyCandidate
 from dovetail.agents.choice.cells import (
     CellConfig,
@@ -185,7 +186,10 @@ def _choose(
         if has_limits(history.trace)
     ]
     with engine(cells, workers) as players:
-        found = choose(numbers, config.estimates, players, report, asked.promised, asked.aim)
+        placements = placements_for(history.site for history in histories)
+        found = choose(
+            numbers, config.estimates, players, report, asked.promised, asked.aim, placements
+        )
         if limited:
             best = choose_limits(limited, found.best, players, report, asked.aim)
             found = replace(found, best=best)

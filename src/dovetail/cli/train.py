@@ -154,6 +154,10 @@ def train(
       dovetail train --trace history.parquet --cluster cluster.toml --workers 2 --out model
       dovetail train --objective wait=1,tail=0.5,utilisation=10 --promises size_p95=10% \\
           --trace history.parquet --cluster cluster.toml --out model
+      dovetail train --objective slowdown --trace history.parquet \\
+          --cluster cluster.toml --out model       (orders that favour slowdown, too)
+      dovetail train --agent selector-allocator --trace history.parquet \\
+          --cluster cluster.toml --out model       (jobs and nodes, each by an agent)
       dovetail train --agent rltune --base fcfs --metric bsld --trace history.parquet \\
           --cluster cluster.toml --out model       (watch: tensorboard --logdir model/logs)
       dovetail evaluate model history.parquet --cluster cluster.toml

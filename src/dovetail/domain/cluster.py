@@ -228,6 +228,12 @@ class Cluster:
         """GPUs; where there are none, CPUs."""
         return float(self.total_gpus) or self.known_cpus
 
+    @cached_property
+    def speeds_differ(self) -> bool:
+        """Whether a job may be faster on one GPU type than on another."""
+        kinds = (None, *self.kind_speed)
+        return any(len({self.speed_of(t, kind) for t in self.gpu_types}) > 1 for kind in kinds)
+
     def speed_of(self, gpu_type: str, kind: str | None = None) -> float:
         """Of a GPU type, for jobs of this kind."""
         own = self.kind_speed.get(kind, {}) if kind is not None else {}

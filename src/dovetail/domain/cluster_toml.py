@@ -247,7 +247,10 @@ def _members(patterns: list[str], index: dict[str, int], where: str) -> frozense
     for pattern in patterns:
         for member in _names(pattern, where):
             if member not in index:
-                raise ClusterError(f"{where}: no node is called {member!r}")
+                first, last = next(iter(index)), next(reversed(index))
+                raise ClusterError(
+                    f"{where}: no node is called {member!r}; the nodes are {first} to {last}"
+                )
             chosen.add(index[member])
             named += 1
         if named > MAX_NODES:

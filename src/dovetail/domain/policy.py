@@ -23,6 +23,7 @@ from numba import types
 
 from dovetail.compiled.functions import LazyFunction
 from dovetail.compiled.tables import Row, dtype_of
+from dovetail.domain.cluster import Cluster
 from dovetail.domain.errors import ConfigError
 from dovetail.domain.jobs import Floats, Ints
 from dovetail.domain.plan import Plan
@@ -179,6 +180,10 @@ class Ordering:
         return self.about or _first_line(self.score.__doc__)
 
 
+TypeCost = Callable[[Cluster, str, str | None], float]
+"""What it costs to run jobs of a kind, or of none, on a GPU type of a cluster."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Placement:
     """On which nodes. Nodes with the lowest preference are taken, ties to the earlier node."""
@@ -186,6 +191,7 @@ class Placement:
     name: str
     prefer: LazyFunction  # made by `preferring`
     affinity: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kind -> GPU types
+    type_cost: TypeCost | None = None  # types of lower cost first; instead of `affinity`
     few_switches: bool = False
     uses_time: bool = False  # the preference looks at how long the node stays busy
     weights: Floats = field(default_factory=lambda: np.empty(0))  # its parameters

@@ -174,7 +174,6 @@ class Ask:
 
 def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placement) -> list[Option]:
     """Every way to run the demand, in group order; empty if there is none."""
-    preferred = placement.affinity.get(ask.kind or "", ())
     types = None if ask.gpu_type is None else ask.gpu_type.split("|")
     inside = {part.name for part in cluster.partitions_named(ask.partition)}
     anywhere = not cluster.partitions or ask.partition is None
@@ -193,16 +192,26 @@ def options_of(ask: Ask, cluster: Cluster, kinds: list[Kind], placement: Placeme
         return _options(ways, kinds, rank=0, pool=0, speed=1.0)
     pools = list(dict.fromkeys((kind.gpu_type, kind.gpus) for kind in kinds))
     one_node_will_do = not ask.nodes and any(ask.gpus <= kind.gpus for kind in allowed)
+    ranks = type_ranks(cluster, ask.kind, placement)
     options: list[Option] = []
     for pool, (gpu_type, per_node) in enumerate(pools):
         split = ask.split(per_node) if per_node else None
         if split is None or (one_node_will_do and ask.gpus > per_node):
             continue
-        rank = preferred.index(gpu_type) if gpu_type in preferred else len(preferred)
         speed = cluster.speed_of(gpu_type, ask.kind)
         members = [kind for kind in allowed if (kind.gpu_type, kind.gpus) == (gpu_type, per_node)]
-        options += _options(_ways(ask, split, members), kinds, rank, pool, speed)
+        options += _options(_ways(ask, split, members), kinds, ranks[gpu_type], pool, speed)
     return sorted(options, key=lambda option: (option.rank, option.nodes, option.pool))
+
+
+def type_ranks(cluster: Cluster, kind: str | None, placement: Placement) -> dict[str, int]:
+    """Which GPU types come first for a kind of job; equal numbers: none of them does."""
+    if placement.type_cost is None:
+        listed = placement.affinity.get(kind or "", ())
+        return {t: listed.index(t) if t in listed else len(listed) for t in cluster.gpu_types}
+    costs = {t: placement.type_cost(cluster, t, kind) for t in cluster.gpu_types}
+    ordered = sorted(set(costs.values()))
+    return {gpu_type: ordered.index(cost) for gpu_type, cost in costs.items()}
 
 
 class Way(NamedTuple):

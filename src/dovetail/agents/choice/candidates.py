@@ -98,9 +98,11 @@ def orders(estimates: str) -> Iterator[PolicyCandidate]:
         yield PolicyCandidate(order, usual(estimates), PLACEMENT[0])
 
 
-def variants(candidate: PolicyCandidate) -> Iterator[PolicyCandidate]:
+def variants(
+    candidate: PolicyCandidate, placements: tuple[str, ...] = PLACEMENT
+) -> Iterator[PolicyCandidate]:
     """The same order with every estimate for reservations and every placement."""
-    for placement in PLACEMENT:
+    for placement in placements:
         if not is_predicted(candidate.estimates):
             yield replace(candidate, placement=placement)
             continue

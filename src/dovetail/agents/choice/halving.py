@@ -19,6 +19,7 @@ import numpy as np
 
 from dovetail.agents.aim import USUAL, chosen_lead, clear_lead
 from dovetail.agents.choice.candidates import (
+    PLACEMENT,
     PolicyCandidate,
     beliefs,
     gentle,
@@ -28,6 +29,7 @@ from dovetail.agents.choice.candidates import (
     variants,
 )
 from dovetail.agents.choice.cells import CellsOfSite
+from dovetail.agents.choice.for_slowdown import slowdown_orders
 from dovetail.agents.players import Players
 from dovetail.agents.replays import (
     Measured,
@@ -69,7 +71,7 @@ class ChoiceProgress:
 
 @dataclass(frozen=True, slots=True)
 class PolicyChoice:
-    """The best candidate if it is clearly ahead of SAF; else SAF as it is usually run.
+    """The best candidate if it is clearly ahead of SAF; else SAF as it is usually run here.
 
     What led by less on one part of a trace lost on the next: on PAI the leader by 5 % waited 26 %
     longer than plain SAF.
@@ -167,24 +169,29 @@ def choose(
     report: Callable[[ChoiceProgress], None] = lambda progress: None,
     promised: float = math.inf,
     aim: Objective = USUAL,
+    placements: tuple[str, ...] = PLACEMENT,
 ) -> PolicyChoice:
     """The best candidate by what is aimed at; `players` hold the cells.
 
     promised: by what part a size class's 95th percentile may grow against Slurm's own order. It is
     a constraint: who uses up more than `MARGIN` of it is no candidate, however short the mean wait;
-    Slurm's order never does.
+    Slurm's order never does. placements: those to choose among, the usual one first.
     """
-    race = _Race(cells, players, reference(estimates), report, aim)
+    place = placements[0]
+    race = _Race(cells, players, replace(reference(estimates), placement=place), report, aim)
+    usual_runs = _on(place, heuristics(estimates))
+    every_order = [*orders(estimates), *slowdown_orders(estimates, aim)]
     everywhere = [number for site in cells for number in site.numbers]
     few = max(1, EARLY // len(cells))
     some = [number for site in cells for number in _spread(site.numbers, few)]
-    usual = race.rank(heuristics(estimates), some)[:HEURISTICS]
-    best = race.rank(orders(estimates), some)[:FINALISTS]
-    best = race.rank((other for one in best for other in variants(one)), some)[:FINALISTS]
-    slurm, *others = near_slurm = list(gentle(estimates))
+    usual = race.rank(usual_runs, some)[:HEURISTICS]
+    best = race.rank(_on(place, every_order), some)[:FINALISTS]
+    every = [other for one in best for other in variants(one, placements)]
+    best = race.rank(every, some)[:FINALISTS]
+    slurm, *others = near_slurm = _on(place, gentle(estimates))
     final = [*usual, *best] if math.isinf(promised) else [*usual, *best, *near_slurm]
     ranked = race.rank(final, everywhere)
-    plain_orders = set(heuristics(estimates))
+    plain_orders = set(usual_runs)
     if not math.isinf(promised):
         plain_orders.update(others)
         kept = [one for one in ranked if race.tail(one, slurm) <= math.log1p(MARGIN * promised)]
@@ -194,6 +201,10 @@ def choose(
     plain = race.rival if race.rival in usual else usual[0]  # SAF may break a promise
     clearly = table[0][1].gain <= -chosen_lead(aim)  # scores are against the reference
     return PolicyChoice(ranked[0] if clearly else plain, table)
+
+
+def _on(placement: str, candidates: Iterable[PolicyCandidate]) -> list[PolicyCandidate]:
+    return [replace(one, placement=placement) for one in candidates]
 
 
 def choose_limits(

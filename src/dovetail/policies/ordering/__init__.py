@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.domain.policy import Ordering
 from dovetail.domain.registry import Registry, instances_of
-from dovetail.policies.ordering import aged_estimates, aging, static
+from dovetail.policies.ordering import aged_estimates, aged_length, aging, static
 
 SHIPPED_NAME = "dovetail"
 SHIPPED_ABOUT = "chosen over the histories that its card names, with the estimates that suit it"
@@ -41,6 +41,7 @@ ORDERINGS: Registry[Ordering] = Registry(
             static.F1,
             aging.MULTIFACTOR,
             *aged_estimates.NEAR_SLURM,
+            *aged_length.LIKE_SHORTEST,
             static.QSSF,
             static.EDF,
             static.PRIORITY,

@@ -6,6 +6,7 @@ import numpy as np
 
 from dovetail.domain.policy import Placement
 from dovetail.domain.registry import Registry, instances_of
+from dovetail.policies.placement.by_speed import unsuitedness
 from dovetail.policies.placement.planned import milp, multistart, rltune
 from dovetail.policies.placement.preferences import (
     best_fit,
@@ -53,6 +54,12 @@ PLACEMENTS: Registry[Placement] = Registry(
                 best_fit,
                 affinity=DEFAULT_AFFINITY,
                 about="best-fit; kinds of jobs try the GPU types that suit them first",
+            ),
+            Placement(
+                "suited",
+                best_fit,
+                type_cost=unsuitedness,
+                about="best-fit on the GPU types that slow this kind of job less than others",
             ),
             Placement(
                 "lifetime",
