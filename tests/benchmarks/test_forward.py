@@ -65,13 +65,13 @@ def test_a_trace_that_is_kept_is_not_measured_again(
 
     def measure(site: str, arms: tuple[str, ...]) -> list[dict[str, Any]]:
         measured.append(site)
-        return []
+        return [{"tenth": 5}]
 
     monkeypatch.setattr(forward, "RESULT", tmp_path / "forward.json")
     monkeypatch.setattr(forward, "open_site", lambda name: name)
     monkeypatch.setattr(forward, "measure_trace", measure)
     forward.run(["kth"])
-    assert forward.run(["kth", "pai"]) == {"traces": {"kth": [], "pai": []}}
+    assert forward.run(["kth", "pai"]) ["traces"].keys() == {"kth", "pai"}
     assert measured == ["kth", "pai"]
 
 
