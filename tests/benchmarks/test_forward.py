@@ -71,7 +71,7 @@ def test_a_trace_that_is_kept_is_not_measured_again(
     monkeypatch.setattr(forward, "open_site", lambda name: name)
     monkeypatch.setattr(forward, "measure_trace", measure)
     forward.run(["kth"])
-    assert forward.run(["kth", "pai"]) ["traces"].keys() == {"kth", "pai"}
+    assert forward.run(["kth", "pai"])["traces"].keys() == {"kth", "pai"}
     assert measured == ["kth", "pai"]
 
 
