@@ -77,7 +77,7 @@ def test_a_choice_rests_on_all_that_is_known_once_predictions_have_settled() -> 
 
 def test_of_a_long_history_its_last_jobs_are_chosen_on() -> None:
     history = open_history(HERE, "exact")
-    (found,) = choice_cells(history, CellConfig("exact", longest=50, draws=1))
+    (found,) = choice_cells(history, CellConfig("exact", longest=50, choice_loads=(1.0,)))
     assert (len(found.trace) - found.first, found.first) == (400, 100)
     assert found.trace.jobs.ids[-1] == TRACE.jobs.ids[1799]
 

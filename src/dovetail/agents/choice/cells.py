@@ -22,9 +22,6 @@ LOADS = (0.9, 1.0, 1.1)
 LONGEST = 12_000
 """Jobs that are measured at most, the last ones."""
 
-DRAWN_LOADS = (1.0, 0.9, 1.1, 1.0)
-"""The same of what is chosen on; the first and the last one are played first."""
-
 CHOSEN_ON = 8
 """Times as many jobs, the last ones, are chosen on at most: replays of long histories take long."""
 
@@ -50,14 +47,15 @@ class CellConfig:
     estimates: str = "predicted"
     loads: tuple[float, ...] = LOADS
     jitters: int = 2  # ways in which arrivals are a little other, at each load
-    draws: int = 4  # replays of all that is known, which are chosen on
+    # Of replays of all that is known, which are chosen on; the first and the last are played first.
+    choice_loads: tuple[float, ...] = (1.0, 0.9, 1.1, 1.0)
     longest: int = LONGEST
     before: float = 2.0  # jobs replayed before the measured ones, as a multiple of these
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.jitters < 1 or self.draws < 1 or not self.loads:
-            raise ConfigError("expected one load, one jitter and one draw or more")
+        if self.jitters < 1 or not self.choice_loads or not self.loads:
+            raise ConfigError("expected one load, one load to choose on and one jitter or more")
         if self.longest < 1:
             raise ConfigError(f"longest is {self.longest}, expected 1 or more")
 
@@ -126,8 +124,8 @@ def choice_cells(history: SiteHistory, config: CellConfig) -> Iterator[ReplayCel
     from_row = max(round(SETTLED * end), end - CHOSEN_ON * config.longest)
     begin = max(0, from_row - round(config.before * config.longest))
     blocks = max(BLOCKS, min(CHOICE_BLOCKS, (end - from_row) // BLOCK_JOBS))
-    for number in range(config.draws):
-        load, seed = DRAWN_LOADS[number % len(DRAWN_LOADS)], int(random.integers(1 << 31))
+    for load in config.choice_loads:
+        seed = int(random.integers(1 << 31))
         yield replace(cut(history, begin, end, from_row - begin, load, seed), blocks=blocks)
 
 

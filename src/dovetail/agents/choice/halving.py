@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.agents.aim import USUAL, chosen_lead, clear_lead
+from dovetail.agents.aim import CHOSEN_AHEAD, USUAL, clear_lead
 from dovetail.agents.choice.candidates import (
     PLACEMENT,
     PolicyCandidate,
@@ -199,7 +199,7 @@ def choose(
     table = tuple((one, race.score(one, everywhere)) for one in ranked)
     usual = [one for one in ranked if one in plain_orders]
     plain = race.rival if race.rival in usual else usual[0]  # SAF may break a promise
-    clearly = table[0][1].gain <= -chosen_lead(aim)  # scores are against the reference
+    clearly = table[0][1].gain <= -CHOSEN_AHEAD  # scores are against the reference
     return PolicyChoice(ranked[0] if clearly else plain, table)
 
 

@@ -39,12 +39,12 @@ ROOM = 4
 """Less than this between jobs that are put somewhere: a stretch around them is spread anew."""
 
 WALLED_ROOM = 2.5
-"""The same among walls, where values are few, and only while most jobs move anyway: in a first
+"""The same among walls, where values are few, and only while many jobs move anyway: in a first
 cycle. Left as they fell, among 50 walls, they cost 9.4 updates in each of the next 100 cycles; so
 4.8. Spread anew in later cycles, too, they cost more."""
 
-MOST = 4
-"""Most jobs move: one in so many, or more."""
+MANY = 0.25
+"""Share of the jobs from which on many move."""
 
 WALLED_HEAD = 32
 """Places at the head whose jobs stand among walls nearly as Slurm's own would.
@@ -198,13 +198,12 @@ class _Stretch:
         """The shortest stretch around in which jobs stand loosely enough; the longer the looser.
 
         Where there is none, the run itself: others stay. So among walls, where room is scarce and
-        a stretch would be spread again and again, unless most jobs move anyway.
+        a stretch would be spread again and again, unless many jobs move anyway.
         """
         begin, end, needed = first, last, float(ROOM)
         if self._walled:
-            needed = (
-                WALLED_ROOM if MOST * (len(self._now) - len(self._kept)) > len(self._now) else 0.0
-            )
+            moved = len(self._now) - len(self._kept)
+            needed = WALLED_ROOM if moved > MANY * len(self._now) else 0.0
         while self._room(begin, end) < needed:
             width = max(2, end - begin)
             if end - begin == len(self._now):
