@@ -4,7 +4,7 @@ The last tenth of a trace is one stretch of weeks, and one replay of it one traj
 come a second later can make it twice as good or bad. So each of the last six tenths is tested by
 what was chosen on the weeks before it alone, over four draws of arrivals.
 
-python -m benchmarks.run forward       # half an hour; each trace is kept as it is finished
+python -m benchmarks.run forward       # most of an hour; each trace is kept as it is finished
 python -m benchmarks.forward ricc               # one trace
 python -m benchmarks.forward ricc evolution     # and what evolution learns from the choice on
 python -m benchmarks.forward                    # the tables from the result
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.forecasts import stored_forecast
-from benchmarks.rltune import HEURISTICS, MEDIAN, WORKLOADS, open_site
+from benchmarks.rltune import HEURISTICS, MEDIAN, WORKLOADS, Workload, open_workload
 from benchmarks.rltune_arms import say, train_arm, ungated
 from dovetail.agents.choice.candidates import PolicyCandidate, reference, usual
 from dovetail.agents.choice.cells import (
@@ -42,6 +42,13 @@ from dovetail.policies.learned.checkpoint import load_checkpoint
 from dovetail.prediction.distribution import Distribution
 
 RESULT = Path(__file__).parent / "results" / "forward.json"
+HELD_OUT = {
+    "ricc-first": Workload("pwa_ricc_2010", "1024x8", (0, 75_000)),
+    "ricc-later": Workload("pwa_ricc_2010", "1024x8", (150_000, 225_000)),
+}
+"""Histories on which nothing of how a choice is made was settled: docs/decisions/0123."""
+
+EVERY = WORKLOADS | HELD_OUT
 TENTHS = range(4, 10)
 """Tenths that are tested, from 0: before the fifth there is little to choose on."""
 
@@ -54,11 +61,11 @@ CALM = 60.0
 RESAMPLED = 10_000
 
 
-def run(traces: Iterable[str] = WORKLOADS, arms: Sequence[str] = ()) -> dict[str, Any]:
+def run(traces: Iterable[str] = EVERY, arms: Sequence[str] = ()) -> dict[str, Any]:
     """Measure the traces that are missing; remove a trace from the result to measure it again."""
     for name in traces:
         if not _has(_kept().get(name), arms):
-            found = measure_trace(open_site(name), arms)
+            found = measure_trace(open_workload(EVERY[name]), arms)
             kept = {**_kept(), name: found}  # read only now: another process may have added some
             text = json.dumps({"traces": kept}, indent=1, sort_keys=True)
             RESULT.write_text(text + "\n", encoding="utf-8")
@@ -138,8 +145,7 @@ def tables(traces: dict[str, list[dict[str, Any]]]) -> list[str]:
         "| trace | chosen | " + " | ".join(rivals) + " |",
         "| --- | --- |" + " ---: |" * len(rivals),
     ]
-    for name in [name for name in WORKLOADS if name in traces]:
-        tenths = traces[name]
+    for name, tenths in traces.items():
         kinds = Counter(one["choice"].partition("@")[0] for one in tenths).most_common()
         chosen = ", ".join(f"{order} {times}" for order, times in kinds)
         cells = [_cell([tenths], rival, _mean) for rival in rivals]
@@ -227,4 +233,7 @@ def _kept() -> dict[str, list[dict[str, Any]]]:
 if __name__ == "__main__":
     if sys.argv[1:]:
         run(sys.argv[1].split(","), sys.argv[2].split(",") if sys.argv[2:] else ())
-    print("\n".join(tables(_kept()) + learned(_kept())))
+    for group in (WORKLOADS, HELD_OUT):
+        known = {name: _kept()[name] for name in group if name in _kept()}
+        print("\n".join(tables(known)) if known else "")
+    print("\n".join(learned(_kept())))

@@ -79,7 +79,10 @@ def run(
 
 
 def open_site(name: str) -> Site:
-    workload = WORKLOADS[name]
+    return open_workload(WORKLOADS[name])
+
+
+def open_workload(workload: Workload) -> Site:
     trace = read_trace(folder() / f"{workload.file}.parquet", repair=("all",))
     if workload.rows is not None:
         trace = trace.slice(*workload.rows)

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import forward
 from benchmarks.rltune import HEURISTICS
+from benchmarks.rltune import WORKLOADS as TRACES
 from dovetail.agents.choice.candidates import PolicyCandidate
 from dovetail.agents.history import Site
 from dovetail.domain.cluster import Cluster
@@ -51,7 +52,7 @@ def test_a_row_for_each_trace_and_one_with_intervals() -> None:
         figures = {name: [940.0, 10.0] for name in names} | {"choice": [choice, 10.0]}
         return {"tenth": 5, "choice": "saf@best-fit", "figures": figures}
 
-    rows = forward.tables({"pai": [tenth(440.0)] * 2, "kth": [tenth(940.0), tenth(440.0)]})
+    rows = forward.tables({"kth": [tenth(940.0), tenth(440.0)], "pai": [tenth(440.0)] * 2})
     assert rows[2].startswith("| kth | saf 2 | -29%; +0% |")
     assert rows[3].startswith("| pai | saf 2 | -50%; +0% |")
     # Two traces count alike: the mean of 0.35 and 0.69; within kth either half can be drawn alone.
@@ -68,11 +69,11 @@ def test_a_trace_that_is_kept_is_not_measured_again(
         return [{"tenth": 5}]
 
     monkeypatch.setattr(forward, "RESULT", tmp_path / "forward.json")
-    monkeypatch.setattr(forward, "open_site", lambda name: name)
+    monkeypatch.setattr(forward, "open_workload", lambda workload: workload.file)
     monkeypatch.setattr(forward, "measure_trace", measure)
     forward.run(["kth"])
     assert forward.run(["kth", "pai"])["traces"].keys() == {"kth", "pai"}
-    assert measured == ["kth", "pai"]
+    assert measured == [TRACES[name].file for name in ("kth", "pai")]
 
 
 def test_replays_give_every_tenth_of_alldraws() -> None:
